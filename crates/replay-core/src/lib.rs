@@ -7,6 +7,7 @@
 //! measures the result, and [`table`] declares the columns of the output tables.
 
 pub mod allocator;
+mod bits;
 pub mod cluster;
 pub mod machine;
 pub mod metrics;

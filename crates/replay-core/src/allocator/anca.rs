@@ -145,8 +145,7 @@ impl Allocator for Anca {
                 if let Some(first) = chosen.first() {
                     self.units[first.index()] = units;
                 }
-                self.census.blocks = units;
-                self.census.busy_list += units;
+                self.census.add_job(units);
                 return Ok(());
             }
             frame = halved(frame).ok_or(Refusal::Fragmented)?;

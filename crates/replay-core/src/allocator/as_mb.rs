@@ -18,7 +18,7 @@ use super::submesh::{ShapeRule, Shaping};
 use super::{Allocator, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table};
-use crate::topology::{Axis, Grid, NodeId, Topology};
+use crate::topology::{Grid, NodeId, Topology};
 
 /// The AS&MB allocator. [`Census::operations`] is the sum of the operations of Adaptive Scan and
 /// MBS.
@@ -32,19 +32,13 @@ pub struct AsMb {
 impl AsMb {
     /// Creates an allocator for `grid`, ignoring wrap-around.
     pub fn new(grid: &Grid) -> Self {
-        let grid = unwrapped(grid);
+        let grid = grid.unwrapped();
         Self {
             scan: adaptive_scan(&grid, Shaping::One(ShapeRule::Factors)),
             mbs: Mbs::classic(&grid),
             grid,
         }
     }
-}
-
-/// Returns the mesh of the same extents.
-fn unwrapped(grid: &Grid) -> Grid {
-    let axes = grid.axes().map(|axis| Axis { wrapped: false, ..axis });
-    Grid::new(&axes[..grid.dimensions()]).expect("the extents of a grid")
 }
 
 impl Allocator for AsMb {

@@ -90,8 +90,7 @@ impl Allocator for Buddy {
         if !possible || !self.records.take(class, chosen) {
             return Err(Refusal::Fragmented);
         }
-        self.census.blocks = 1;
-        self.census.busy_list += 1;
+        self.census.add_job(1);
         Ok(())
     }
 
@@ -126,7 +125,7 @@ impl Allocator for Buddy {
     }
 
     fn stats(&self) -> Stats {
-        let census = Census { operations: self.records.operations(), ..self.census };
+        let census = Census { operations: self.records.operations, ..self.census };
         Stats { census: Some(census), ..Stats::default() }
     }
 

@@ -1,11 +1,78 @@
-//! Model of the expected loss of tie rules, for strategies that tune themselves.
+//! Model of the expected loss of tie rules, and search for the best rule, for strategies that tune themselves.
 //!
 //! Each rule is a point of a space. An observation also counts for nearby points, weighted by a Gaussian kernel. Good
 //! rules are near other good rules, and single observations are mostly noise, because one changed decision changes all
 //! later decisions. The weight of old observations decays.
 
-use rand::RngExt;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+/// Options of a strategy that tunes itself. A step is a request or a job start, as the strategy documents.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tuning {
+    /// Number of shadow machines, at least one.
+    pub shadows: u32,
+    /// Number of steps between two evaluations of the shadows, at least one.
+    pub every: u32,
+    /// Number of steps after which the weight of an observation has decayed to 1/e.
+    pub memory: u32,
+}
+
+/// Search for the point with the smallest expected loss. Each shadow machine follows the rule at one point. After each
+/// evaluation, one shadow moves to another point; the shadows take turns.
+#[derive(Clone, Debug)]
+pub struct Explorer {
+    /// Options of the search.
+    pub tuning: Tuning,
+    rng: ChaCha8Rng,
+    model: DecayingLossModel,
+    /// Index of the next shadow that moves.
+    next: usize,
+    /// The point with the smallest expected loss at the last evaluation; point 0 before the first evaluation.
+    pub best: usize,
+    /// Number of steps since the last evaluation.
+    pub since: u32,
+}
+
+impl Explorer {
+    /// Creates a search among `points` points.
+    pub fn new(points: usize, tuning: Tuning, seed: u64) -> Self {
+        let (rng, model) = (ChaCha8Rng::seed_from_u64(seed), DecayingLossModel::new(points));
+        Self { tuning, rng, model, next: 0, best: 0, since: 0 }
+    }
+
+    /// Returns a copy that is never due and does not learn.
+    pub fn settled(&self) -> Self {
+        let tuning = Tuning { every: u32::MAX, ..self.tuning };
+        Self { tuning, rng: self.rng.clone(), model: DecayingLossModel::new(0), ..*self }
+    }
+
+    /// Returns a point to observe next.
+    pub fn draw(&mut self) -> usize {
+        self.model.draw(&mut self.rng)
+    }
+
+    /// Returns whether the shadows must be evaluated before the next step.
+    pub fn is_due(&self) -> bool {
+        self.since >= self.tuning.every
+    }
+
+    /// Adds the losses since the last evaluation and updates `best`. `observed` contains the point and the loss of each
+    /// shadow; `distance` is as in [`DecayingLossModel::learn`]. Returns the index of the shadow that moves, and its new
+    /// point.
+    pub fn evaluate(
+        &mut self,
+        observed: &[(usize, f64)],
+        distance: impl Fn(usize, usize) -> f64,
+    ) -> (usize, usize) {
+        let Tuning { every, memory, .. } = self.tuning;
+        self.model.learn(observed, every.into(), memory.into(), distance);
+        (self.best, self.since) = (self.model.best(), 0);
+        let moved = (self.next, self.draw());
+        self.next = (self.next + 1) % observed.len().max(1);
+        moved
+    }
+}
 
 /// Number of points that are sampled at random; the best of these points is chosen.
 const DRAWN: usize = 8;

@@ -14,7 +14,7 @@ use super::contiguous::frames::Frames;
 use super::contiguous::scan::Scan;
 use super::explain::{self, ExplanationLog};
 use super::options::{AllocatorOptions, grid_of};
-use super::submesh::{ROTATE, SHAPE, Shapes, Shaping, SubMesh, turned, volume};
+use super::submesh::{ROTATE, SHAPE, Shapes, Shaping, SubMesh, parse_sides, turned, volume};
 use super::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
     require_free,
@@ -141,8 +141,7 @@ impl Allocator for Midplane {
                 let [base, sides] =
                     [base, sides].map(|corner| std::array::from_fn(|i| corner[i] * self.unit[i]));
                 SubMesh { base, sides }.append_to(&self.grid, chosen);
-                self.census.blocks = 1;
-                self.census.busy_list += 1;
+                self.census.add_job(1);
                 return Ok(());
             }
         }
@@ -210,10 +209,7 @@ impl std::str::FromStr for Unit {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let sides: Option<Vec<u16>> =
-            text.split('x').map(|side| side.parse().ok().filter(|&side| side > 0)).collect();
-        let sides = sides.and_then(|sides| <[u16; 3]>::try_from(sides).ok());
-        sides.map(Unit).ok_or("a unit has three sides of at least 1, such as 8x8x8")
+        parse_sides(text).map(Unit).ok_or("a unit has three sides of at least 1, such as 8x8x8")
     }
 }
 

@@ -243,6 +243,14 @@ pub struct Census {
     pub operations: u64,
 }
 
+impl Census {
+    /// Counts the allocation of `blocks` units to a job.
+    pub(crate) fn add_job(&mut self, blocks: u32) {
+        self.blocks = blocks;
+        self.busy_list += blocks;
+    }
+}
+
 /// A processor allocation strategy on one machine.
 ///
 /// An allocator may keep state between calls. All calls from one [`begin`](Allocator::begin) to the next concern the

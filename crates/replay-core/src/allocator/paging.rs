@@ -182,8 +182,7 @@ impl Allocator for Paging {
             )
         });
         let taken = taken.len() as u32;
-        self.census.blocks = taken;
-        self.census.busy_list += taken;
+        self.census.add_job(taken);
         self.census.operations += u64::from(taken);
         Ok(())
     }

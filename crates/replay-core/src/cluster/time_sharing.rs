@@ -117,11 +117,6 @@ impl<'a> TimeSharing<'a> {
         }
     }
 
-    /// Returns the application of a job without an entry in `applications`.
-    fn default_application(&self) -> Application {
-        Application::Even { demand: self.sharing.hosts.demand }
-    }
-
     /// Returns the time that Elmer takes to start or end a job on `hosts` hosts, in ticks; 0 if
     /// `sharing` ignores these costs.
     fn cost(&self, seconds: impl Fn(u32) -> f64, hosts: usize) -> i64 {
@@ -169,7 +164,8 @@ impl Service for TimeSharing<'_> {
     fn start(&mut self, id: JobId, job: &Job, nodes: &[NodeId], now: i64) {
         let cluster = self.slots.cluster();
         let application = self.applications.get(id.index()).copied();
-        let application = application.unwrap_or(self.default_application());
+        let even = Application::Even { demand: self.sharing.hosts.demand };
+        let application = application.unwrap_or(even);
         let processes = nodes.len() as u32;
         let demands = (0..processes).map(|process| application.demand(process, processes));
         self.computed += demands.sum::<f64>() * job.run as f64;

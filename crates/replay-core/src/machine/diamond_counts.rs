@@ -176,7 +176,8 @@ impl DiamondCounts {
     /// Returns the number of free processors (x', y) with |x' - x| <= `reach`.
     #[inline(always)]
     pub fn strip_x(&self, x: usize, y: usize, reach: usize) -> u16 {
-        let [low, high] = self.rows(x, reach);
+        // The first row and the row after the last, clipped to the mesh.
+        let (low, high) = (x.saturating_sub(reach), (x + reach + 1).min(self.width));
         let at = self.pad + y;
         self.along_x[high * self.stride + at] - self.along_x[low * self.stride + at]
     }
@@ -208,34 +209,15 @@ impl DiamondCounts {
 
     /// Returns, for each of the 16 lanes y from `lane`, 1 if (x, y) is free and 0 if (x, y) is not free.
     #[inline(always)]
-    pub fn free_lanes(&self, x: usize, lane: usize) -> Bytes {
-        bytes(&self.free[x * self.stride + self.pad + lane..])
-    }
-
-    /// Returns the first row with |x' - x| <= reach and the row after the last, clipped to the
-    /// mesh.
-    #[inline(always)]
-    fn rows(&self, x: usize, reach: usize) -> [usize; 2] {
-        [x.saturating_sub(reach), (x + reach + 1).min(self.width)]
+    pub fn free_lanes(&self, x: usize, lane: usize) -> [u8; LANES] {
+        let lanes = &self.free[x * self.stride + self.pad + lane..];
+        // The rows are padded, so there are always enough entries.
+        lanes.first_chunk().copied().unwrap_or_default()
     }
 }
-
-/// 16 lanes of one byte each, the first lane in the lowest byte. As long as no lane overflows, adding the two 64-bit
-/// integers adds all lanes, without relying on the compiler to vectorise.
-pub type Bytes = [u64; 2];
 
 /// 16 lanes of 16 bits each.
 pub type Shorts = [u16; LANES];
-
-#[inline(always)]
-fn bytes(entries: &[u8]) -> Bytes {
-    let word = |i: usize| {
-        let mut word = [0; 8];
-        word.copy_from_slice(&entries[8 * i..8 * i + 8]);
-        u64::from_le_bytes(word)
-    };
-    [word(0), word(1)]
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Free processors along a linear order, as a bit set.
 
 use super::Machine;
+use crate::bits;
 use crate::topology::NodeId;
 
 /// The set of free ranks in an order of all processors. An update reads only the rows of the machine that have changed.
@@ -49,39 +50,12 @@ impl FreeRanks {
 
     /// Returns the free ranks in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().enumerate().flat_map(|(i, &word)| {
-            let mut left = word;
-            std::iter::from_fn(move || {
-                let bit = left.trailing_zeros() as usize;
-                (left != 0).then(|| {
-                    left &= left - 1;
-                    64 * i + bit
-                })
-            })
-        })
+        bits::ones(&self.words)
     }
 
     /// Returns the first rank and the length of each maximal run of free ranks, in ascending order.
     pub fn runs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let mut from = 0;
-        std::iter::from_fn(move || {
-            let first = self.next(from, 0)?;
-            let end = self.next(first, !0).unwrap_or(self.ranks.len());
-            from = end;
-            Some((first, end - first))
-        })
-    }
-
-    /// Returns the first free rank at or after `from`. If `flip` has all bits set, returns the first busy rank instead.
-    fn next(&self, from: usize, flip: u64) -> Option<usize> {
-        let mut i = from / 64;
-        let mut word = (self.words.get(i)? ^ flip) & (!0 << (from % 64));
-        while word == 0 {
-            i += 1;
-            word = self.words.get(i)? ^ flip;
-        }
-        // Bits beyond the last rank are busy.
-        Some((64 * i + word.trailing_zeros() as usize).min(self.ranks.len()))
+        bits::runs(&self.words)
     }
 }
 

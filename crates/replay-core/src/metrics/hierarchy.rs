@@ -361,7 +361,7 @@ mod tests {
         let again = jobs(&[0, 15]);
         means.record(&again);
         means.forget(&again);
-        let run = HierarchyMetrics::new(means.hierarchy()).expect("metrics");
+        let run = HierarchyMetrics::new(&means.hierarchy).expect("metrics");
         assert_eq!(
             (run.mean_leaves, run.mean_leaf_ratio),
             (6.0 / 4.0, (1.0 + 1.0 + 2.0 + 1.0) / 4.0)

@@ -169,7 +169,7 @@ measures! {
         placements: Option<PlacementMetrics> = (run.placements.jobs > 0).then(|| PlacementMetrics::of(run.placements));
         /// Metrics of allocations on trees and blocks; `None` on other machines, or if not measured.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        hierarchy: Option<HierarchyMetrics> = HierarchyMetrics::new(run.placements.hierarchy());
+        hierarchy: Option<HierarchyMetrics> = HierarchyMetrics::new(&run.placements.hierarchy);
         /// Metrics of starts and ends.
         schedule: ScheduleMetrics = run.schedule.clone();
         /// Fragmentation, refusals and units; `None` if the strategy neither refuses jobs nor allocates whole units.
@@ -288,39 +288,37 @@ impl RunMetrics {
 /// because their values are added in job order.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PlacementMeans {
-    jobs: u64,
-    diameter: u64,
+    jobs: i64,
+    diameter: i64,
     dispersal: f64,
     weighted_dispersal: f64,
-    components: u64,
-    contiguous: u64,
-    hierarchy: HierarchySums,
+    components: i64,
+    contiguous: i64,
+    /// Sums of allocations on trees and blocks.
+    pub(super) hierarchy: HierarchySums,
 }
 
 impl PlacementMeans {
     /// Adds an allocation.
     pub fn record(&mut self, placement: &Placement) {
-        self.jobs += 1;
-        self.diameter += u64::from(placement.diameter);
-        self.dispersal += placement.dispersal;
-        self.weighted_dispersal += placement.weighted_dispersal;
-        self.components += u64::from(placement.components);
-        self.contiguous += u64::from(placement.components == 1);
-        if let Some(place) = &placement.hierarchy {
-            self.hierarchy.add_job(place, 1);
-        }
+        self.add_job(placement, 1);
     }
 
     /// Subtracts an allocation that must not be counted.
     pub fn forget(&mut self, placement: &Placement) {
-        self.jobs -= 1;
-        self.diameter -= u64::from(placement.diameter);
-        self.dispersal -= placement.dispersal;
-        self.weighted_dispersal -= placement.weighted_dispersal;
-        self.components -= u64::from(placement.components);
-        self.contiguous -= u64::from(placement.components == 1);
+        self.add_job(placement, -1);
+    }
+
+    /// Adds an allocation if the sign is 1; subtracts the allocation if the sign is -1.
+    fn add_job(&mut self, placement: &Placement, sign: i64) {
+        self.jobs += sign;
+        self.diameter += sign * i64::from(placement.diameter);
+        self.dispersal += sign as f64 * placement.dispersal;
+        self.weighted_dispersal += sign as f64 * placement.weighted_dispersal;
+        self.components += sign * i64::from(placement.components);
+        self.contiguous += sign * i64::from(placement.components == 1);
         if let Some(place) = &placement.hierarchy {
-            self.hierarchy.add_job(place, -1);
+            self.hierarchy.add_job(place, sign);
         }
     }
 
@@ -333,11 +331,6 @@ impl PlacementMeans {
         self.components += other.components;
         self.contiguous += other.contiguous;
         self.hierarchy.add(&other.hierarchy);
-    }
-
-    /// Returns the sums of allocations on trees and blocks.
-    pub(super) fn hierarchy(&self) -> &HierarchySums {
-        &self.hierarchy
     }
 
     fn mean(&self, sum: f64) -> f64 {

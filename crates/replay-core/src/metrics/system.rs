@@ -13,7 +13,7 @@ use crate::workload::{Job, JobId};
 
 /// An observer that records the data from which the metrics of a coupled simulation are computed. Times have the unit
 /// of the jobs' times (trace seconds, ticks or cycles).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SystemRecorder {
     arrivals: Vec<i64>,
     starts: Vec<i64>,
@@ -55,26 +55,7 @@ impl SystemRecorder {
             arrivals: vec![i64::MIN; jobs],
             starts: vec![i64::MIN; jobs],
             ends: vec![i64::MIN; jobs],
-            held: 0,
-            requested: 0,
-            busy_list: 0,
-            fragmented: 0,
-            blocked: None,
-            refusals: 0,
-            fragmented_refusals: 0,
-            postponed_refusals: 0,
-            blocks: 0,
-            in_blocks: 0,
-            in_one_block: 0,
-            searches: 0,
-            folded: HashMap::new(),
-            folded_jobs: 0,
-            stretch: 0.0,
-            lost: 0.0,
-            down: 0,
-            killed: 0,
-            requeued: 0,
-            cut_off: 0,
+            ..Self::default()
         }
     }
 

@@ -33,6 +33,7 @@ use super::segments::{Request, place};
 use super::torus::{Cells, Layout};
 use crate::lines::{LineError, Lines};
 use crate::sanitize::excerpt;
+use crate::table::ranges;
 
 /// Input columns, and whether they are required.
 const COLUMNS: [(&str, bool); 6] = [
@@ -239,7 +240,7 @@ impl Columns {
 
     fn case(&self, record: &csv::StringRecord, layout: &Layout) -> Result<Case, String> {
         let nodes = |name| {
-            let nodes = ranges(self.field(record, name), layout.nodes() as u32);
+            let nodes = parse_ranges(self.field(record, name), layout.nodes() as u32);
             nodes.map_err(|problem| format!("{name}: {problem}"))
         };
         let number = |name: &str| {
@@ -284,7 +285,7 @@ fn weights(text: &str, nodes: usize) -> Result<Vec<u64>, String> {
 }
 
 /// Parses ranges of nodes below `nodes`.
-fn ranges(text: &str, nodes: u32) -> Result<Vec<u32>, String> {
+fn parse_ranges(text: &str, nodes: u32) -> Result<Vec<u32>, String> {
     let mut all = Vec::new();
     if nodes == 0 && !text.is_empty() {
         return Err(format!("\"{}\": the machine has no nodes", excerpt(text)));
@@ -305,22 +306,6 @@ fn ranges(text: &str, nodes: u32) -> Result<Vec<u32>, String> {
         }
     }
     Ok(all)
-}
-
-/// Formats nodes in ascending order as ranges.
-pub(crate) fn format_ranges(nodes: impl Iterator<Item = u32>) -> String {
-    let mut all: Vec<(u32, u32)> = Vec::new();
-    for node in nodes {
-        match all.last_mut() {
-            Some((_, last)) if *last + 1 == node => *last = node,
-            _ => all.push((node, node)),
-        }
-    }
-    let range = |&(first, last): &(u32, u32)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}-{last}"),
-    };
-    all.iter().map(range).collect::<Vec<_>>().join(",")
 }
 
 /// A decision to make.
@@ -345,14 +330,13 @@ impl Case {
         };
         let mut job = layout.none();
         for pick in &picks {
-            let placement = &layout.toruses()[pick.torus].placements()[pick.placement];
-            job[pick.torus].insert_all(placement.mask(pick.anchor));
-            self.free[pick.torus].remove_all(placement.mask(pick.anchor));
+            job[pick.torus].insert_all(pick.mask(layout));
+            self.free[pick.torus].remove_all(pick.mask(layout));
         }
         let order = rank::order(layout, &job).into_iter().map(|(_, node)| node.to_string());
         [
             "ok".to_string(),
-            format_ranges(layout.nodes_of(&job)),
+            ranges(&layout.nodes_of(&job).map(i64::from).collect::<Vec<_>>()),
             picks.iter().map(|pick| format_pick(layout, pick)).collect::<Vec<_>>().join(";"),
             before,
             fragmentation(layout, &self.free).to_string(),

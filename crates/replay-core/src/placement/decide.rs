@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use super::free_anchors::FreeAnchors;
 use super::overlaps::Overlaps;
-use super::torus::{Cells, Layout, Torus, cells_of};
+use super::torus::{Cells, Layout, Part, Placement, Torus, cells_of};
 
 /// The position of a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +33,18 @@ pub struct Pick {
     pub anchor: usize,
     /// Number of free anchors of the next larger placement that the box blocks.
     pub cost: u64,
+}
+
+impl Pick {
+    /// Returns the placement of the box.
+    pub(crate) fn placement<'a>(&self, layout: &'a Layout) -> &'a Placement {
+        &layout.toruses()[self.torus].placements()[self.placement]
+    }
+
+    /// Returns the cells of the box, as a mask of its torus.
+    pub(crate) fn mask<'a>(&self, layout: &'a Layout) -> &'a [Part] {
+        self.placement(layout).mask(self.anchor)
+    }
 }
 
 /// The criteria for candidates.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::overlaps::{BoxPosition, Overlaps, WORD};
 use super::torus::{Cells, Placement, Torus};
+use crate::bits;
 
 /// The free cells of a torus, and the anchors whose cells are all free.
 #[derive(Clone, Debug)]
@@ -109,15 +110,10 @@ impl FreeAnchors {
     ) -> impl Iterator<Item = usize> + use<'a> {
         let placement = &torus.placements()[index];
         let (z, width) = (placement.positions()[2].len(), words(placement));
-        self.rows[index].iter().enumerate().flat_map(move |(at, &word)| {
-            let first = at / width * z + at % width * WORD as usize;
-            let mut rest = word;
-            std::iter::from_fn(move || {
-                let bit = (rest != 0).then(|| first + rest.trailing_zeros() as usize);
-                rest &= rest.wrapping_sub(1);
-                bit
-            })
-        })
+        self.rows[index]
+            .chunks(width.max(1))
+            .enumerate()
+            .flat_map(move |(at, row)| bits::ones(row).map(move |bit| at * z + bit))
     }
 
     /// Returns whether a [computed](Self::compute) placement has a free anchor.

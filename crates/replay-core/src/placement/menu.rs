@@ -6,6 +6,7 @@ use std::str::FromStr;
 use super::ties::spread;
 use super::torus::{Layout, Steps, Torus};
 use super::tpu_v4::SLICES;
+use crate::allocator::submesh::{factorisations, parse_sides, permutations};
 use crate::topology::{Grid, Topology, TorusPart};
 
 /// Size of the largest machine for which the menu may contain all boxes.
@@ -44,10 +45,7 @@ impl FromStr for Menu {
             );
         };
         let shape = |text: &str| {
-            let sides: Option<Vec<u16>> =
-                text.split('x').map(|side| side.parse().ok().filter(|&side| side > 0)).collect();
-            let sides = sides.and_then(|sides| <[u16; 3]>::try_from(sides).ok());
-            sides.ok_or(format!("\"{text}\" in the menu is not a box such as 2x2x1"))
+            parse_sides(text).ok_or(format!("\"{text}\" in the menu is not a box such as 2x2x1"))
         };
         list.split('+').map(shape).collect::<Result<_, _>>().map(Menu::List)
     }
@@ -253,15 +251,7 @@ fn compact(grid: &Grid, size: u32) -> Vec<[u16; 3]> {
     let (lengths, wrapped) = (axes.map(|axis| axis.extent), wrapped(grid));
     let fits = |sides: &[u16; 3]| (0..3).all(|axis| sides[axis] <= lengths[axis]);
     for volume in size..=grid.processors() as u32 {
-        let mut all = Vec::new();
-        for x in (1..=lengths[0]).filter(|&x| volume.is_multiple_of(x.into())) {
-            let rest = volume / u32::from(x);
-            for y in (1..=lengths[1]).filter(|&y| rest.is_multiple_of(y.into())) {
-                let z = u16::try_from(rest / u32::from(y)).unwrap_or(u16::MAX);
-                all.push([x, y, z]);
-            }
-        }
-        all.retain(fits);
+        let mut all = factorisations(volume, grid);
         let sums = all.iter().map(|&sides| spread(sides, lengths, wrapped));
         if let Some(least) = sums.min() {
             all.retain(|&sides| spread(sides, lengths, wrapped) == least);
@@ -275,9 +265,7 @@ fn compact(grid: &Grid, size: u32) -> Vec<[u16; 3]> {
 
 /// Returns boxes in all their orientations, without duplicates.
 fn orientations(boxes: &[[u16; 3]]) -> Vec<[u16; 3]> {
-    let of =
-        |&[a, b, c]: &[u16; 3]| [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]];
-    let mut all: Vec<_> = boxes.iter().flat_map(of).collect();
+    let mut all: Vec<_> = boxes.iter().flat_map(|&sides| permutations(sides, 3)).collect();
     all.sort_unstable();
     all.dedup();
     all

@@ -136,16 +136,14 @@ fn retried(
             Err(failed) => failed,
         };
         let why = *first.get_or_insert(why);
-        let overlaps =
-            |pick: &Pick| layout.toruses()[pick.torus].placements()[pick.placement].overlaps;
+        let overlaps = |pick: &Pick| pick.placement(layout).overlaps;
         let count: u32 = machine.iter().map(FreeAnchors::count).sum();
         if !picks.iter().any(overlaps) || count <= parts * query.size {
             return Err(why);
         }
         let mut chosen = layout.none();
         for pick in &picks {
-            let placement = &layout.toruses()[pick.torus].placements()[pick.placement];
-            chosen[pick.torus].insert_all(placement.mask(pick.anchor));
+            chosen[pick.torus].insert_all(pick.mask(layout));
         }
         let Some(&from) = cursor.peek() else { return Err(why) };
         let Some(node) = layout.nodes_of(&chosen).find(|&node| node >= from) else {
@@ -239,10 +237,7 @@ impl Packing<'_> {
         if wanted == 0 {
             return true;
         }
-        let mask = |pick: &Pick| {
-            let placement = &self.layout.toruses()[pick.torus].placements()[pick.placement];
-            placement.mask(pick.anchor)
-        };
+        let mask = |pick: &Pick| pick.mask(self.layout);
         // The result depends only on the free cells that later candidates can use.
         let left: Vec<usize> = (next..self.candidates.len())
             .filter(|&at| free[self.candidates[at].torus].holds(mask(&self.candidates[at])))
@@ -263,14 +258,13 @@ impl Packing<'_> {
         }
         for &at in &left {
             let pick = self.candidates[at];
-            let placement = &self.layout.toruses()[pick.torus].placements()[pick.placement];
-            free[pick.torus].remove_all(placement.mask(pick.anchor));
+            free[pick.torus].remove_all(pick.mask(self.layout));
             chosen.push(at);
             if self.extend(at + 1, wanted - 1, free, chosen) {
                 return true;
             }
             chosen.pop();
-            free[pick.torus].insert_all(placement.mask(pick.anchor));
+            free[pick.torus].insert_all(pick.mask(self.layout));
         }
         if self.dead.len() < MAX_DEAD_STATES {
             self.dead.insert(state);

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::positions::{around, between_walls, hold, overlap, overlap_themselves};
+use crate::bits;
 use crate::topology::Topology;
 
 /// Maximum total number of cells of all toruses of a machine.
@@ -25,7 +26,7 @@ impl Cells {
     /// Returns whether the set contains a cell.
     #[inline]
     pub fn contains(&self, cell: u32) -> bool {
-        self.0[cell as usize / 64] >> (cell % 64) & 1 == 1
+        bits::get(&self.0, cell as usize)
     }
 
     /// Adds a cell.
@@ -52,11 +53,7 @@ impl Cells {
 
     /// Returns the cells in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().enumerate().flat_map(|(word, &bits)| {
-            let rest = |bits: &u64| Some(bits & (bits - 1)).filter(|&bits| bits != 0);
-            let words = std::iter::successors(Some(bits).filter(|&bits| bits != 0), rest);
-            words.map(move |bits| word as u32 * 64 + bits.trailing_zeros())
-        })
+        bits::ones(&self.0).map(|cell| cell as u32)
     }
 
     /// Returns whether the set contains all cells of a mask.

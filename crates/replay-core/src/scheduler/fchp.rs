@@ -1,6 +1,5 @@
 use super::{
-    Capabilities, QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection,
-    Strict, System,
+    QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection, Strict, System,
 };
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
@@ -44,10 +43,6 @@ impl Scheduler for Fchp {
     fn on_refused(&mut self, job: JobId, rejection: Rejection) {
         self.queue.on_refused(job, rejection);
         self.tries = 0;
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.queue.capabilities()
     }
 
     fn waiting(&self) -> usize {

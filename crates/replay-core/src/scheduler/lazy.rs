@@ -1,8 +1,5 @@
 use super::by_dimension::{ByDimension, dimension};
-use super::{
-    Capabilities, QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection,
-    System,
-};
+use super::{QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection, System};
 use crate::naming::{Entry, Table, kind};
 use crate::workload::JobId;
 
@@ -24,7 +21,7 @@ use crate::workload::JobId;
 ///
 /// A place is a permission, not a set of processors: the allocator chooses the processors of the job and may refuse the
 /// job. After a refusal, the place stays with the queue until one of the jobs in the queue starts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Lazy {
     patience: usize,
     queues: ByDimension,
@@ -52,15 +49,7 @@ impl Lazy {
     /// Creates empty queues. A waiting job gets a new subcube only if the ratio of waiting to running jobs of its
     /// dimension is larger than `patience`.
     pub fn new(patience: usize) -> Self {
-        Self {
-            patience,
-            queues: ByDimension::default(),
-            running: Vec::new(),
-            places: Vec::new(),
-            dimensions: Vec::new(),
-            pending: None,
-            blocked: Vec::new(),
-        }
+        Self { patience, ..Self::default() }
     }
 
     /// Returns whether the jobs of a dimension must wait for running jobs of the same dimension.
@@ -133,10 +122,6 @@ impl Scheduler for Lazy {
             self.blocked[dimension] = Some((id, rejection.lasts()));
             self.queues.put_back(job);
         }
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { ..Capabilities::default() }
     }
 
     fn waiting(&self) -> usize {

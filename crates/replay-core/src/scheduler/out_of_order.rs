@@ -1,7 +1,7 @@
 use super::queue::{Bounds, Place, Queue, Until};
 use super::{
-    Capabilities, QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent,
-    SchedulerOptions, Selection, System,
+    QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent, SchedulerOptions,
+    Selection, System,
 };
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
@@ -67,10 +67,6 @@ impl Scheduler for OutOfOrder {
         if let Some(place) = self.pending.take() {
             self.queue.refuse(place, Until::of(rejection));
         }
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { ..Capabilities::default() }
     }
 
     fn waiting(&self) -> usize {

@@ -11,7 +11,7 @@ use crate::workload::JobId;
 /// in order of arrival until it is empty; then the next non-empty queue is served. The queues are served cyclically, by
 /// ascending or descending dimension. A head that cannot start blocks all other jobs. The sources do not state how long
 /// a queue is served: until it is empty, or only for the jobs that waited when its turn began.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Scan {
     down: bool,
     batch: bool,
@@ -29,15 +29,7 @@ impl Scan {
     /// Creates empty queues. With `down`, turns go from large to small dimensions. With `batch`, a job that arrives
     /// during the turn of its dimension waits for the next turn of this dimension.
     pub fn new(down: bool, batch: bool) -> Self {
-        Self {
-            down,
-            batch,
-            queues: ByDimension::default(),
-            at: None,
-            left: 0,
-            selected: None,
-            blocked: None,
-        }
+        Self { down, batch, ..Self::default() }
     }
 
     /// Returns whether the current turn is over.

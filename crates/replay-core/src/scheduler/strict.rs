@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::{
-    Capabilities, QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent,
-    SchedulerOptions, Selection, System,
+    QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent, SchedulerOptions,
+    Selection, System,
 };
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
@@ -142,10 +142,6 @@ impl Scheduler for Strict {
         if let Some(pending) = self.pending.take() {
             self.queue.insert(pending);
         }
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { ..Capabilities::default() }
     }
 
     fn waiting(&self) -> usize {

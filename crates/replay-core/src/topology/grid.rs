@@ -97,6 +97,11 @@ impl Grid {
         Self::new(&[Axis { extent: x, wrapped: false }, Axis { extent: y, wrapped: false }])
     }
 
+    /// Returns the mesh of the same extents, with one processor per point.
+    pub fn unwrapped(&self) -> Self {
+        Self { axes: self.axes.map(|axis| Axis { wrapped: false, ..axis }), per_point: 1, ..*self }
+    }
+
     /// Returns the number of dimensions, two or three.
     pub fn dimensions(&self) -> usize {
         self.dimensions

@@ -56,6 +56,7 @@ pub use hypercube::Hypercube;
 pub use multi_torus::{MultiTorus, Part as TorusPart};
 pub use node_map::NodeMap;
 pub use pair_distances::PairDistances;
+pub(crate) use pair_distances::along_axis;
 pub use parse::TopologyError;
 pub use system::{SYSTEMS, System, SystemError};
 

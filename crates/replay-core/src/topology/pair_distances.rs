@@ -7,8 +7,8 @@ use super::{Coord, Grid, NodeId, Topology};
 /// Reuses its buffers.
 ///
 /// Distances are sums over dimensions, so a histogram of coordinates along each dimension suffices:
-/// the cost is O(k + extents) for k processors on a mesh. The cost of a wrapped dimension grows
-/// with the square of its extent. On several tori, the computation is repeated for each torus.
+/// the cost is O(k + extents) for k processors. On several tori, the computation is repeated for each
+/// torus.
 #[derive(Clone, Debug)]
 pub struct PairDistances {
     topology: Topology,
@@ -86,27 +86,35 @@ impl PairDistances {
     }
 }
 
-/// Returns the sum of the distances along one dimension over all pairs of `all` processors.
-fn along_axis(histogram: &[u32], wrapped: bool, all: usize) -> u64 {
+/// Returns the sum of the distances along one dimension over all pairs of `all` processors. `histogram` contains the
+/// number of processors at each position.
+pub(crate) fn along_axis(histogram: &[u32], wrapped: bool, all: usize) -> u64 {
+    let (all, mut sum) = (all as u64, 0);
     if wrapped {
-        let n = histogram.len();
-        (1..n)
-            .map(|step| {
-                let pairs = |i: usize| u64::from(histogram[i]) * u64::from(histogram[i + step]);
-                (0..n - step).map(pairs).sum::<u64>() * step.min(n - step) as u64
-            })
-            .sum()
-    } else {
-        // A cut between two neighbouring positions separates pairs of processors. The path between
-        // two separated processors crosses the cut once.
-        let (mut before, all) = (0, all as u64);
-        let mut sum = 0;
-        for &count in histogram {
-            before += u64::from(count);
-            sum += before * (all - before);
+        // Among all arcs whose length is half the circle, rounded down, the number of arcs that separate two positions
+        // is exactly twice the distance between the positions.
+        let half = histogram.len() / 2;
+        let mut arc: u64 = histogram[..half].iter().map(|&count| u64::from(count)).sum();
+        for start in 0..histogram.len() {
+            sum += arc * (all - arc);
+            let end = if start + half < histogram.len() {
+                start + half
+            } else {
+                start + half - histogram.len()
+            };
+            arc += u64::from(histogram[end]);
+            arc -= u64::from(histogram[start]);
         }
-        sum
+        return sum / 2;
     }
+    // A cut between two neighbouring positions separates pairs of processors. The path between two separated processors
+    // crosses the cut once.
+    let mut before = 0;
+    for &count in histogram {
+        before += u64::from(count);
+        sum += before * (all - before);
+    }
+    sum
 }
 
 #[cfg(test)]

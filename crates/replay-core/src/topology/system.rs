@@ -1,7 +1,7 @@
 //! Real machines, by name.
 
 use super::Topology;
-use crate::naming::nearest_few;
+use crate::naming::hint;
 use crate::sanitize::excerpt;
 
 /// A real machine.
@@ -85,9 +85,8 @@ impl System {
     pub fn named(name: &str) -> Result<&'static System, SystemError> {
         let wanted = name.trim();
         SYSTEMS.iter().find(|system| system.name.eq_ignore_ascii_case(wanted)).ok_or_else(|| {
-            let near = nearest_few(wanted, SYSTEMS.iter().map(|system| system.name), 1);
-            let advice = near.first().map(|near| format!("; did you mean \"{near}\"?"));
-            SystemError { name: excerpt(wanted), advice: advice.unwrap_or_default() }
+            let advice = hint(wanted, SYSTEMS.iter().map(|system| system.name));
+            SystemError { name: excerpt(wanted), advice }
         })
     }
 

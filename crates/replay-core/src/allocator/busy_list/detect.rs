@@ -28,31 +28,13 @@ pub(in crate::allocator) struct Detector {
     next: Vec<Plane>,
     /// Planes of admissible bases.
     found: Vec<Plane>,
-    subtractions: u64,
-    stop: CancelToken,
+    /// Number of prohibited regions subtracted from planes or pieces of planes.
+    pub subtractions: u64,
+    /// Token; if it is cancelled, the search ends without a result.
+    pub stop: CancelToken,
 }
 
 impl Detector {
-    /// Returns the number of prohibited regions subtracted from planes or pieces of planes.
-    pub fn subtractions(&self) -> u64 {
-        self.subtractions
-    }
-
-    /// Resets the number of subtractions.
-    pub fn reset(&mut self) {
-        self.subtractions = 0;
-    }
-
-    /// Sets a token. If the token is cancelled, the search ends without a result.
-    pub fn set_stop(&mut self, stop: &CancelToken) {
-        self.stop = stop.clone();
-    }
-
-    /// Returns the token.
-    pub fn stop(&self) -> &CancelToken {
-        &self.stop
-    }
-
     /// Returns the lowest corner of the first plane that [`all`](Self::all) would return. The
     /// search stops at this plane.
     pub fn first(&mut self, list: &BusyList, sides: [u16; 3]) -> Option<Coord> {

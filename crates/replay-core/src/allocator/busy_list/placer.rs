@@ -6,7 +6,7 @@ use crate::allocator::contiguous::frames::Frames;
 use crate::allocator::submesh::{Shapes, SubMesh, distinct, permutations, turned};
 use crate::allocator::{Census, Engine, MachineEvent, Request, RunSetup};
 use crate::cancel::Cancelled;
-use crate::topology::{Axis, Coord, Grid, NodeId};
+use crate::topology::{Coord, Grid, NodeId};
 
 /// A busy list with its search: it finds free positions for frames and adds the placed frames to the list.
 #[derive(Clone, Debug)]
@@ -32,11 +32,8 @@ impl Placer {
     /// free position then costs only a search of the map. The map does not change the chosen positions. Only the fast
     /// engine uses the map; the literal engine follows the published procedure.
     pub fn with_map(self) -> Self {
-        let axes: Vec<Axis> = (0..self.grid().dimensions())
-            .map(|axis| Axis { extent: self.grid().axes()[axis].extent, wrapped: false })
-            .collect();
-        let map = Grid::new(&axes).filter(|_| self.engine == Engine::Fast).map(|mesh| {
-            let mut map = Frames::new(&mesh);
+        let map = (self.engine == Engine::Fast).then(|| {
+            let mut map = Frames::new(&self.grid().unwrapped());
             map.clear();
             map
         });
@@ -93,9 +90,9 @@ impl Placer {
     /// Begins a run: clears the list and the number of subtractions. If the token of the run is cancelled, every search
     /// ends without a result.
     pub fn begin(&mut self, setup: &RunSetup<'_>) {
-        self.detector.set_stop(&setup.stop);
+        self.detector.stop = setup.stop.clone();
         self.list.clear();
-        self.detector.reset();
+        self.detector.subtractions = 0;
         if let Some(map) = &mut self.map {
             map.clear();
         }
@@ -105,7 +102,10 @@ impl Placer {
     pub fn on_event(&mut self, event: MachineEvent<'_>) {
         match event {
             MachineEvent::Released(nodes) | MachineEvent::NodesUp(nodes) => self.release(nodes),
-            MachineEvent::NodesDown(nodes) => self.enter_each(nodes),
+            // Each processor becomes an entry of one processor.
+            MachineEvent::NodesDown(nodes) => nodes.iter().for_each(|&node| {
+                self.enter(SubMesh { base: self.grid().coord(node), sides: [1; 3] });
+            }),
             _ => {}
         }
     }
@@ -113,12 +113,7 @@ impl Placer {
     /// Returns the counters of a strategy. [`Census::operations`] counts the subtractions of the run. A subtraction
     /// removes a prohibited region from a plane or a piece of a plane.
     pub fn census(&self, blocks: u32, searches: u64) -> Census {
-        Census {
-            blocks,
-            searches,
-            busy_list: self.units(),
-            operations: self.detector.subtractions(),
-        }
+        Census { blocks, searches, busy_list: self.units(), operations: self.detector.subtractions }
     }
 
     /// Checks for cancellation.
@@ -126,7 +121,7 @@ impl Placer {
     /// # Errors
     /// [`Cancelled`] if the token is cancelled.
     pub fn check(&self) -> Result<(), Cancelled> {
-        self.detector.stop().check()
+        self.detector.stop.check()
     }
 
     /// Adds a sub-mesh that is already busy.
@@ -134,14 +129,6 @@ impl Placer {
         self.list.insert(unit);
         if let Some(map) = &mut self.map {
             map.take(&unit);
-        }
-    }
-
-    /// Adds processors that have gone out of service; each becomes an entry of one processor.
-    /// [`release`](Self::release) removes them.
-    fn enter_each(&mut self, nodes: &[NodeId]) {
-        for &node in nodes {
-            self.enter(SubMesh { base: self.grid().coord(node), sides: [1; 3] });
         }
     }
 

@@ -10,8 +10,7 @@
 //! | module | topic |
 //! |---|---|
 //! | `tie_vector` | tie vectors, slack, walls |
-//! | `definition` | the rule of each strategy, evaluated literally |
-//! | `explain` | explanations of decisions, by the definition |
+//! | `definition` | the rule of each strategy, evaluated literally; explanations of decisions |
 //! | `shell` | gathering a shell, and selecting a part of it |
 //! | `mc1x1` | MC1x1, evaluated by box counts |
 //! | `batch` | MC1x1 with many tie configurations, replayed at once |
@@ -20,7 +19,6 @@
 
 mod batch;
 pub(super) mod definition;
-mod explain;
 mod mc1x1;
 mod pairwise;
 mod shell;
@@ -40,12 +38,12 @@ pub use tie_vector::{
 use std::collections::HashSet;
 use std::fmt;
 
-use self::definition::CentreRule;
-use self::explain::explain;
+use self::definition::{CentreRule, explain};
 use self::mc1x1::Mc1x1;
 use self::pairwise::Pairwise;
-use self::tuned::{TuneOptions, TunedMc1x1};
+use self::tuned::{DEFAULT_TUNING, TunedMc1x1};
 use super::explain::ExplanationLog;
+use super::loss_model::Tuning;
 use super::options::{AllocatorOptions, grid_of};
 use super::{Allocator, Capabilities, Refusal, Request, RunSetup, Stats, settled_by_count};
 use crate::cancel::{CancelToken, Cancelled};
@@ -60,7 +58,7 @@ pub(crate) struct CentreStrategy {
     breaking: TieBreaking,
     wall: WallRule,
     order: ShellOrder,
-    tuning: TuneOptions,
+    tuning: Tuning,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -77,7 +75,7 @@ impl CentreStrategy {
             breaking: TieBreaking::default(),
             wall: WallRule::default(),
             order: ShellOrder::default(),
-            tuning: TuneOptions::default(),
+            tuning: DEFAULT_TUNING,
         }
     }
 
@@ -109,8 +107,8 @@ impl AllocatorOptions for CentreStrategy {
                 if !Mc1x1::<u16>::takes(grid) {
                     return Err("tie=auto supports at most 65,535 points".to_string());
                 }
-                let tuning = TuneOptions { slack: slack == SlackRule::Auto, ..self.tuning };
-                Box::new(TunedMc1x1::new(grid, options, tuning, seed))
+                let tunes_slack = slack == SlackRule::Auto;
+                Box::new(TunedMc1x1::new(grid, options, self.tuning, tunes_slack, seed))
             }
             Rule::Mc1x1 if Mc1x1::<u16>::takes(grid) => Box::new(Mc1x1::new(grid, options)),
             Rule::Mc1x1 if Mc1x1::<u32>::takes(grid) => {
@@ -136,7 +134,7 @@ impl AllocatorOptions for CentreStrategy {
             // Without tie values, a candidate with a worse score never wins, so the slack has no effect.
             TieRule::Vector(_) | TieRule::First => TieBreaking::default(),
         };
-        Self { breaking, tuning: TuneOptions::default(), ..*self }
+        Self { breaking, tuning: DEFAULT_TUNING, ..*self }
     }
 
     fn shared(&self, topology: &Topology) -> Option<CentreOptions> {

@@ -29,12 +29,7 @@ pub struct FirstFit {
 }
 
 impl Choice for FirstFit {
-    fn choose(
-        &mut self,
-        frames: &mut Frames,
-        _machine: &Machine,
-        sides: [u16; 3],
-    ) -> Option<Coord> {
+    fn choose(&mut self, frames: &mut Frames, _: &Machine, sides: [u16; 3]) -> Option<Coord> {
         frames.find(sides);
         frames.first(self.scan)
     }

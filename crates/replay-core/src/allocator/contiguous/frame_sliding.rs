@@ -33,12 +33,7 @@ impl Choice for FrameSliding {
     const FINDS_ALL: bool = false;
 
     /// Selects a frame, and counts one operation per examined frame.
-    fn choose(
-        &mut self,
-        frames: &mut Frames,
-        _machine: &Machine,
-        sides: [u16; 3],
-    ) -> Option<Coord> {
+    fn choose(&mut self, frames: &mut Frames, _: &Machine, sides: [u16; 3]) -> Option<Coord> {
         let scan = Scan::default();
         let start = frames.first_free(scan)?;
         frames.find(sides);

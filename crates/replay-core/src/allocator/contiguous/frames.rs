@@ -14,9 +14,9 @@ pub use neighbour_counts::NeighbourCounts;
 
 use std::ops::RangeInclusive;
 
-use super::bits;
 use super::scan::Scan;
 use crate::allocator::submesh::SubMesh;
+use crate::bits;
 use crate::topology::{Axis, Coord, Grid};
 
 /// Free processors of a grid, and the bases of all free frames with the last requested sides.

@@ -9,7 +9,7 @@
 //! | [`best_fit`] | the free frame that fits most closely, by one of three measures |
 //! | [`frame_sliding`] | the first free frame of a grid of frames |
 //! | [`adaptive_scan`] | the first free frame, rotated if necessary |
-//! | [`frames`], [`bits`] | all free frames at once, by rows of bits |
+//! | [`frames`] | all free frames at once, by rows of bits |
 //! | [`scan`] | the order of positions |
 //!
 //! Cost per decision, except for Best Fit: each permutation that is tried costs log2 v passes over the N / 64 words of
@@ -18,7 +18,6 @@
 
 pub mod adaptive_scan;
 pub mod best_fit;
-pub mod bits;
 pub mod first_fit;
 pub mod frame_sliding;
 pub mod frames;
@@ -185,8 +184,7 @@ impl<C: Choice + Clone + 'static> Allocator for Contiguous<C> {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         self.find(machine, request)?.append_to(self.frames.grid(), chosen);
-        self.census.blocks = 1;
-        self.census.busy_list += 1;
+        self.census.add_job(1);
         Ok(())
     }
 

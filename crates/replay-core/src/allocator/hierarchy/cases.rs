@@ -23,10 +23,9 @@ use std::io::{BufRead, Write};
 
 use super::{Denied, FreeNodes, Rule, RuleOptions};
 use crate::allocator::Times;
+use crate::metrics::allocations::format_nodes;
 use crate::naming::StrategyName;
-use crate::placement::cases::{
-    CasesError, Columns, MachineError, answer_rows, format_ranges, record,
-};
+use crate::placement::cases::{CasesError, Columns, MachineError, answer_rows, record};
 use crate::sanitize::excerpt;
 use crate::topology::{Hierarchy, NodeId};
 use crate::workload::nodes;
@@ -121,7 +120,7 @@ impl Decisions {
         let mut chosen = Vec::new();
         let status = status(rule, &mut free, size, waited, &mut chosen);
         chosen.sort_unstable();
-        Ok([status.to_string(), format_ranges(chosen.iter().map(|node| node.0))])
+        Ok([status.to_string(), format_nodes(&chosen)])
     }
 }
 

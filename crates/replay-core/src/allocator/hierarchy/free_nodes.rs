@@ -1,5 +1,6 @@
 //! Free nodes of a tree or block machine, with the number of free nodes of each switch and block.
 
+use crate::bits;
 use crate::topology::{Hierarchy, NodeId};
 
 /// A set of free nodes. Removing or adding consecutive nodes of one leaf costs one step for each node, and one step for
@@ -55,7 +56,7 @@ impl FreeNodes {
     /// Returns whether a node is free.
     #[inline]
     pub fn contains(&self, node: NodeId) -> bool {
-        self.words[node.index() / 64] >> (node.0 % 64) & 1 == 1
+        bits::get(&self.words, node.index())
     }
 
     /// Returns the free node with the lowest number.
@@ -68,11 +69,7 @@ impl FreeNodes {
 
     /// Returns the free nodes in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
-        self.words.iter().enumerate().flat_map(|(at, &word)| {
-            let rest = std::iter::successors(Some(word), |word| Some(word & (word - 1)));
-            let bits = rest.take_while(|&word| word != 0).map(u64::trailing_zeros);
-            bits.map(move |bit| NodeId(at as u32 * 64 + bit))
-        })
+        bits::ones(&self.words).map(|node| NodeId(node as u32))
     }
 
     /// Removes nodes, which must be free.

@@ -116,11 +116,6 @@ impl KueueOptions {
         matches!(self.mode, Mode::Unconstrained | Mode::SliceOnly)
     }
 
-    /// Returns whether jobs may be placed in slices.
-    pub(crate) fn has_slices(&self) -> bool {
-        self.slice.is_some()
-    }
-
     /// Returns, for a job of `size` pods, the depth of its level, the depth of its slice level, and the number of pods
     /// of a slice. `leaves` is the depth of the leaves of the tree.
     ///
@@ -260,15 +255,10 @@ impl KueueRule {
         Ok(Self { options, depths, places, nodes, work, explanation })
     }
 
-    /// Returns the options of the rule.
-    pub fn options(&self) -> &KueueOptions {
-        &self.options
-    }
-
     /// Returns whether every request is served if at least the requested number of nodes is free.
     pub(crate) fn never_refuses(&self) -> bool {
         matches!(self.options.mode, Mode::Preferred | Mode::Unconstrained)
-            && !self.options.has_slices()
+            && self.options.slice.is_none()
             && self.levels(1).is_ok()
     }
 

@@ -89,7 +89,7 @@ impl Rule {
     pub fn new(machine: &Hierarchy, options: RuleOptions) -> Result<Self, String> {
         let tree = || machine.tree().ok_or("needs a tree; on blocks use slurm-block");
         Ok(match options {
-            RuleOptions::Tree(options) => Rule::Tree(TreeRule::new(machine, tree()?, options)),
+            RuleOptions::Tree(options) => Rule::Tree(TreeRule::new(tree()?, options)),
             RuleOptions::Fit => Rule::Fit(FitRule::new(machine, tree()?)),
             RuleOptions::Block(options) => {
                 let blocks = machine.blocks();
@@ -107,7 +107,7 @@ impl Rule {
     /// contradicts another level.
     pub fn validate(&self) -> Result<(), String> {
         match self {
-            Rule::Tree(rule) => rule.options().validate(),
+            Rule::Tree(rule) => rule.options.validate(),
             Rule::Kueue(rule) => rule.validate(),
             Rule::Fit(_) | Rule::Block(_) => Ok(()),
         }

@@ -52,6 +52,19 @@ struct Geometry {
     limit: Option<usize>,
 }
 
+impl Geometry {
+    /// Returns the number of nodes that a round can take from a block with the free nodes `block`, `all` in total.
+    /// `sums` is scratch memory.
+    fn reach(self, block: &[u32], all: u32, sums: &mut Vec<u32>) -> u32 {
+        let Some(limit) = self.limit else { return all };
+        let lower = block.chunks(self.per_lower).take(self.per_block / self.per_lower);
+        sums.clear();
+        sums.extend(lower.map(|lower| lower.iter().sum::<u32>()));
+        sums.sort_unstable_by_key(|&sum| std::cmp::Reverse(sum));
+        sums.iter().take(limit).sum()
+    }
+}
+
 /// Buffers of a decision.
 #[derive(Clone, Debug, Default)]
 struct Work {
@@ -93,11 +106,6 @@ impl BlockRule {
             work: Work::default(),
             explanation: ExplanationLog::default(),
         }
-    }
-
-    /// Returns the options of the rule.
-    pub fn options(&self) -> &BlockOptions {
-        &self.options
     }
 
     /// Returns the number of nodes of each part of a job; `None` if the job is placed in one part.
@@ -329,7 +337,7 @@ impl BlockRule {
         within: Within,
         work: &mut Work,
     ) -> Option<usize> {
-        let Geometry { per_block, per_lower, limit } = geometry;
+        let per_block = geometry.per_block;
         let Work { idle, sums, .. } = work;
         let mut best: Option<(u32, usize)> = None;
         let (begin, end) = match within {
@@ -349,14 +357,8 @@ impl BlockRule {
                     continue;
                 }
             }
-            if let Some(limit) = limit {
-                let lower = block.chunks(per_lower).take(per_block / per_lower);
-                sums.clear();
-                sums.extend(lower.map(|lower| lower.iter().sum::<u32>()));
-                sums.sort_unstable_by_key(|&sum| std::cmp::Reverse(sum));
-                if sums.iter().take(limit).sum::<u32>() < nodes {
-                    continue;
-                }
+            if geometry.reach(block, all, sums) < nodes {
+                continue;
             }
             best = Some((all, first));
         }
@@ -546,16 +548,11 @@ impl BlockRule {
         idle: &[u32],
         title: String,
     ) {
-        let Geometry { per_block, per_lower, limit } = geometry;
+        let per_block = geometry.per_block;
         let row = |first: usize| {
             let block = &idle[first..(first + per_block).min(self.count)];
             let all: u32 = block.iter().sum();
-            let reach = limit.map_or(all, |limit| {
-                let lower = block.chunks(per_lower).take(per_block / per_lower);
-                let mut sums: Vec<u32> = lower.map(|lower| lower.iter().sum()).collect();
-                sums.sort_unstable_by_key(|&sum| std::cmp::Reverse(sum));
-                sums.iter().take(limit).sum()
-            });
+            let reach = geometry.reach(block, all, &mut Vec::new());
             let result = match (chosen == Some(first), reach >= nodes) {
                 (true, _) => "chosen: fewest free nodes (if several are equal, the last)",
                 (false, true) => "large enough",

@@ -71,11 +71,10 @@ impl TreeOptions {
 /// Slurm's rule for trees, prepared for one tree.
 #[derive(Clone, Debug)]
 pub struct TreeRule {
-    options: TreeOptions,
+    pub(super) options: TreeOptions,
     /// Parent of each switch.
     parents: Vec<u32>,
     levels: Vec<u32>,
-    depths: Vec<u32>,
     roots: Vec<u32>,
     /// Runs of leaves that have nodes, in table order. All leaves of a run are directly below one switch.
     families: Vec<Family>,
@@ -127,7 +126,7 @@ enum Verdict {
 
 impl TreeRule {
     /// Creates the rule for a tree.
-    pub fn new(hierarchy: &Hierarchy, tree: &Tree, options: TreeOptions) -> Self {
+    pub fn new(tree: &Tree, options: TreeOptions) -> Self {
         let switches = tree.switches();
         let parents: Vec<u32> =
             switches.iter().map(|switch| switch.parent.unwrap_or(NONE)).collect();
@@ -168,7 +167,6 @@ impl TreeRule {
         Self {
             options,
             levels: switches.iter().map(|switch| switch.level).collect(),
-            depths: hierarchy.units().iter().map(|unit| unit.depth).collect(),
             parents,
             roots,
             families,
@@ -178,11 +176,6 @@ impl TreeRule {
             work: Work::default(),
             explanation: ExplanationLog::default(),
         }
-    }
-
-    /// Returns the options of the rule.
-    pub fn options(&self) -> &TreeOptions {
-        &self.options
     }
 
     /// Returns how long a job waits for a placement on fewer leaves, in seconds after its submission; `None` if jobs
@@ -291,7 +284,7 @@ impl TreeRule {
             if rest == 0 || enough.is_some_and(|most| leaves > most) {
                 break;
             }
-            self.mark(&mut work, leaf);
+            self.mark(free.hierarchy(), &mut work, leaf);
         }
         self.work = work;
         leaves
@@ -390,12 +383,12 @@ impl TreeRule {
     }
 
     /// Updates the distances and counts after a leaf has been chosen.
-    fn mark(&self, work: &mut Work, leaf: u32) {
+    fn mark(&self, hierarchy: &Hierarchy, work: &mut Work, leaf: u32) {
         let parent = self.parents[leaf as usize];
         if parent != NONE {
             for (total, &above) in work.totals.iter_mut().zip(&self.above) {
                 if self.roots[above as usize] == self.roots[leaf as usize] {
-                    *total += 2 + self.between(parent, above);
+                    *total += 2 + hierarchy.between(parent, above);
                 }
             }
         }
@@ -407,20 +400,6 @@ impl TreeRule {
             work.counts[at as usize] -= count;
             at = self.parents[at as usize];
         }
-    }
-
-    /// Returns the number of edges between two switches of one tree.
-    fn between(&self, mut a: u32, mut b: u32) -> u32 {
-        let mut edges = 0;
-        while a != b {
-            let deeper = match self.depths[a as usize] >= self.depths[b as usize] {
-                true => &mut a,
-                false => &mut b,
-            };
-            *deeper = self.parents[*deeper as usize];
-            edges += 1;
-        }
-        edges
     }
 }
 

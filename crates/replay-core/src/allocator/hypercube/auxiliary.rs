@@ -93,8 +93,8 @@ impl<S: Subcubes> Auxiliary<S> {
             release,
             subcubes,
             lists: CubeLists::new(n),
-            owned: Chains::new(cube.processors()),
-            lent: Chains::new(cube.processors()),
+            owned: Chains::new(cube.processors(), cube.processors()),
+            lent: Chains::new(cube.processors(), cube.processors()),
             jobs: vec![None; cube.processors()],
             coalescer: Coalescer::new(n),
             pieces: Vec::new(),
@@ -210,8 +210,7 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
         pieces.drain(..).for_each(|cube| self.add(cube.within(host), host.base));
         self.pieces = pieces;
         mesh.append_to(host, chosen);
-        self.census.blocks = 1;
-        self.census.busy_list += 1;
+        self.census.add_job(1);
         self.census.operations += 1;
         Ok(())
     }
@@ -245,13 +244,8 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
                 self.pieces = pieces;
                 self.census.busy_list -= 1;
             }
-            MachineEvent::NodesDown(nodes) => {
-                points(nodes).for_each(|node| self.withdraw(node));
-            }
-            MachineEvent::NodesUp(nodes) => {
-                points(nodes).for_each(|node| self.subcubes.give(node));
-            }
-            _ => {}
+            MachineEvent::NodesDown(nodes) => points(nodes).for_each(|node| self.withdraw(node)),
+            _ => self.subcubes.on_outage(event),
         }
     }
 

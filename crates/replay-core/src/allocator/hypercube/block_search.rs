@@ -27,7 +27,7 @@
 use super::block_tree::{BlockTree, Numbering};
 use super::cube::Cube;
 use super::cubic::Subcubes;
-use super::node_set::{LOW_HALVES, first_bit};
+use super::node_set::{first_bit, pairs};
 
 /// Free subcubes recognised by a rule in a tree of blocks.
 #[derive(Clone, Debug)]
@@ -106,12 +106,8 @@ fn first_of_partners(tree: &BlockTree, k: u32) -> Option<Cube> {
     // For each bit, `pairs` marks the lower block of every pair of free blocks whose numbers differ
     // only in this bit. The search takes the lowest marked block, and the lowest bit for which this
     // block is marked.
-    blocks.iter().enumerate().find_map(|(at, &word)| {
-        let pairs = |bit: u32| match bit {
-            0..6 => word & word >> (1 << bit) & LOW_HALVES[bit as usize],
-            _ if at >> (bit - 6) & 1 == 1 => 0,
-            _ => word & blocks[at | 1 << (bit - 6)],
-        };
+    (0..blocks.len()).find_map(|at| {
+        let pairs = |bit: u32| pairs(blocks, at, bit);
         let any = (0..bits).fold(0, |any, bit| any | pairs(bit));
         let place = (any != 0).then(|| any.trailing_zeros())?;
         let bit = (0..bits).find(|&bit| pairs(bit) >> place & 1 == 1)?;

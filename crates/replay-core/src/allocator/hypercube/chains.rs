@@ -1,6 +1,6 @@
-//! Linked lists of the members of each owner. Members and owners are processor numbers.
+//! Linked lists of the members of each owner. Members and owners are numbers.
 
-/// Value that marks the absence of a processor.
+/// Value that marks the absence of a number.
 const NONE: u32 = u32::MAX;
 
 /// A chain of members for each owner, in the order of insertion. Every operation takes constant
@@ -20,15 +20,15 @@ struct Link {
 }
 
 impl Chains {
-    /// Creates empty chains for numbers below `count`.
-    pub fn new(count: usize) -> Self {
+    /// Creates empty chains for members below `members` and owners below `owners`.
+    pub fn new(members: usize, owners: usize) -> Self {
         let alone = Link { owner: NONE, before: NONE, after: NONE };
-        Self { links: vec![alone; count], ends: vec![[NONE; 2]; count] }
+        Self { links: vec![alone; members], ends: vec![[NONE; 2]; owners] }
     }
 
     /// Removes all members.
     pub fn clear(&mut self) {
-        *self = Self::new(self.links.len());
+        *self = Self::new(self.links.len(), self.ends.len());
     }
 
     /// Returns the owner of a member.
@@ -40,6 +40,11 @@ impl Chains {
     /// Returns the first member of an owner.
     pub fn first(&self, owner: u32) -> Option<u32> {
         some(self.ends[owner as usize][0])
+    }
+
+    /// Returns the member after a member of the same owner.
+    pub fn after(&self, member: u32) -> Option<u32> {
+        some(self.links[member as usize].after)
     }
 
     /// Appends a member, which must not have an owner.
@@ -80,7 +85,7 @@ mod tests {
 
     #[test]
     fn members_keep_their_order() {
-        let mut chains = Chains::new(8);
+        let mut chains = Chains::new(8, 8);
         for member in [3, 1, 4] {
             chains.push(member, 5);
         }

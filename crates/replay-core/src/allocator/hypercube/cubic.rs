@@ -31,6 +31,15 @@ pub trait Subcubes: Send {
 
     /// Resets the state: the whole hypercube is free.
     fn clear(&mut self);
+
+    /// Takes processors out of service or returns them to service; ignores all other events.
+    fn on_outage(&mut self, event: MachineEvent<'_>) {
+        match event {
+            MachineEvent::NodesDown(nodes) => points(nodes).for_each(|node| self.withdraw(node)),
+            MachineEvent::NodesUp(nodes) => points(nodes).for_each(|node| self.give(node)),
+            _ => {}
+        }
+    }
 }
 
 /// Returns, for each processor, the subcube of this single processor.
@@ -134,8 +143,7 @@ impl<S: Subcubes> Allocator for Cubic<S> {
         mesh.append_to(cube, chosen);
         mesh.append_rest_to(cube, chosen);
         self.held[cube.base as usize] = cube.stars;
-        self.census.blocks = 1;
-        self.census.busy_list += 1;
+        self.census.add_job(1);
         self.census.operations += 1;
         Ok(())
     }
@@ -150,13 +158,7 @@ impl<S: Subcubes> Allocator for Cubic<S> {
                     self.census.operations += 1;
                 }
             }
-            MachineEvent::NodesDown(nodes) => {
-                points(nodes).for_each(|node| self.subcubes.withdraw(node));
-            }
-            MachineEvent::NodesUp(nodes) => {
-                points(nodes).for_each(|node| self.subcubes.give(node));
-            }
-            _ => {}
+            _ => self.subcubes.on_outage(event),
         }
     }
 

@@ -1,13 +1,14 @@
 //! A data structure for disjoint subcubes, with one list per dimension in order of insertion, and the merging of
 //! subcubes.
 
+use super::chains::Chains;
 use super::cube::Cube;
 use crate::topology::Hypercube;
 
 /// Number of lists: one for each dimension from 0 to 15.
 const LISTS: usize = Hypercube::MAX_DIMENSIONS as usize + 1;
 
-/// Value that marks the absence of a cube or of a neighbour in a list.
+/// Value that marks the absence of a cube.
 const NONE: u32 = u32::MAX;
 
 /// Disjoint subcubes of one hypercube, with one list for each dimension. Disjoint cubes have
@@ -18,10 +19,8 @@ pub struct CubeLists {
     n: u32,
     /// Entry of each listed cube, indexed by the base of the cube.
     entries: Vec<Entry>,
-    /// First base of each list.
-    heads: [u32; LISTS],
-    /// Last base of each list.
-    tails: [u32; LISTS],
+    /// Bases of the listed cubes, by dimension.
+    bases: Chains,
     /// Bit i is set if list i has a cube.
     filled: u32,
     /// Number of insertions so far.
@@ -33,8 +32,6 @@ pub struct CubeLists {
 struct Entry {
     /// The stars of the cube with this base; NONE if there is no such cube.
     stars: u32,
-    before: u32,
-    after: u32,
     /// Insertion time, by `clock`.
     age: u64,
 }
@@ -42,16 +39,8 @@ struct Entry {
 impl CubeLists {
     /// Creates empty lists for a hypercube of `n` dimensions.
     pub fn new(n: u32) -> Self {
-        let empty = Entry { stars: NONE, before: NONE, after: NONE, age: 0 };
-        Self {
-            n,
-            entries: vec![empty; 1 << n],
-            heads: [NONE; LISTS],
-            tails: [NONE; LISTS],
-            filled: 0,
-            clock: 0,
-            len: 0,
-        }
+        let entries = vec![Entry { stars: NONE, age: 0 }; 1 << n];
+        Self { n, entries, bases: Chains::new(1 << n, LISTS), filled: 0, clock: 0, len: 0 }
     }
 
     /// Returns the number of cubes in all lists.
@@ -76,37 +65,20 @@ impl CubeLists {
 
     /// Appends a cube to the list of its dimension.
     pub fn push(&mut self, cube: Cube) {
-        let (list, base) = (cube.dimension() as usize, cube.base);
-        let before = self.tails[list];
         self.clock += 1;
-        let age = self.clock;
-        self.entries[base as usize] = Entry { stars: cube.stars, before, after: NONE, age };
-        match before {
-            NONE => self.heads[list] = base,
-            before => self.entries[before as usize].after = base,
-        }
-        self.tails[list] = base;
-        self.filled |= 1 << list;
+        self.entries[cube.base as usize] = Entry { stars: cube.stars, age: self.clock };
+        self.bases.push(cube.base, cube.dimension());
+        self.filled |= 1 << cube.dimension();
         self.len += 1;
     }
 
     /// Removes a listed cube.
     pub fn remove(&mut self, cube: Cube) {
         debug_assert!(self.has(cube), "{cube} is not listed");
-        let list = cube.dimension() as usize;
-        let entry = &mut self.entries[cube.base as usize];
-        let (before, after) = (entry.before, entry.after);
-        entry.stars = NONE;
-        match before {
-            NONE => self.heads[list] = after,
-            before => self.entries[before as usize].after = after,
-        }
-        match after {
-            NONE => self.tails[list] = before,
-            after => self.entries[after as usize].before = before,
-        }
-        if self.heads[list] == NONE {
-            self.filled &= !(1 << list);
+        self.entries[cube.base as usize].stars = NONE;
+        self.bases.remove(cube.base);
+        if self.bases.first(cube.dimension()).is_none() {
+            self.filled &= !(1 << cube.dimension());
         }
         self.len -= 1;
     }
@@ -114,19 +86,17 @@ impl CubeLists {
     /// Returns the first cube of the smallest dimension that is at least `k`.
     pub fn smallest(&self, k: u32) -> Option<Cube> {
         let lists = self.filled.checked_shr(k)?;
-        (lists != 0).then(|| self.at(self.heads[(k + lists.trailing_zeros()) as usize]))
+        (lists != 0).then(|| self.first(k + lists.trailing_zeros()))?
     }
 
     /// Returns the first cube of a dimension.
     pub fn first(&self, dimension: u32) -> Option<Cube> {
-        let base = self.heads[dimension as usize];
-        (base != NONE).then(|| self.at(base))
+        self.bases.first(dimension).map(|base| self.at(base))
     }
 
     /// Returns the cube after a listed cube in the list of its dimension.
     pub fn after(&self, cube: Cube) -> Option<Cube> {
-        let base = self.entries[cube.base as usize].after;
-        (base != NONE).then(|| self.at(base))
+        self.bases.after(cube.base).map(|base| self.at(base))
     }
 
     /// Returns the cubes of a dimension in order.

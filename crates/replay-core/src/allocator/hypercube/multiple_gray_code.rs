@@ -15,7 +15,7 @@
 
 use super::cube::Cube;
 use super::cubic::Subcubes;
-use super::node_set::{LOW_HALVES, NodeSet, first_bit};
+use super::node_set::{NodeSet, first_bit, pairs};
 use super::recognition::Recogniser;
 
 /// Free subcubes along several Gray codes.
@@ -144,18 +144,8 @@ fn order(n: u32, set: u32) -> Vec<u8> {
 /// Writes to `combined` those bases in `words` whose neighbour along `dimension` is also in
 /// `words`.
 fn combine(words: &[u64], combined: &mut [u64], dimension: u8) {
-    for (at, (to, word)) in combined.iter_mut().zip(words).enumerate() {
-        *to = pairs(words, at, *word, dimension);
-    }
-}
-
-/// Returns the bits of a word that are 0 in `dimension` and whose neighbour along `dimension` is
-/// also set.
-fn pairs(words: &[u64], at: usize, word: u64, dimension: u8) -> u64 {
-    match dimension {
-        0..6 => word & word >> (1 << dimension) & LOW_HALVES[usize::from(dimension)],
-        _ if at >> (dimension - 6) & 1 == 1 => 0,
-        _ => word & words[at | 1 << (dimension - 6)],
+    for (at, to) in combined.iter_mut().enumerate() {
+        *to = pairs(words, at, dimension.into());
     }
 }
 
@@ -164,9 +154,9 @@ fn pairs(words: &[u64], at: usize, word: u64, dimension: u8) -> u64 {
 /// the code.
 fn first_pair(bases: &[u64], code: &[u8], half: usize) -> Option<Cube> {
     let beyond = &code[half..];
-    let possible = beyond.iter().any(|&dimension| {
-        bases.iter().enumerate().any(|(at, &word)| pairs(bases, at, word, dimension) != 0)
-    });
+    let possible = beyond
+        .iter()
+        .any(|&dimension| (0..bases.len()).any(|at| pairs(bases, at, dimension.into()) != 0));
     if !possible {
         return None;
     }

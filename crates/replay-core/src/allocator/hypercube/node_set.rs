@@ -1,6 +1,7 @@
 //! A set of processors of a hypercube.
 
 use super::cube::Cube;
+use crate::bits;
 
 /// The masks of a word by position: mask p contains the bits whose index has a 0 at position p.
 pub const LOW_HALVES: [u64; 6] = [
@@ -39,7 +40,7 @@ impl NodeSet {
     /// Returns whether a processor is in the set.
     #[cfg(test)]
     pub fn has(&self, node: u32) -> bool {
-        self.words[node as usize / 64] >> (node % 64) & 1 == 1
+        bits::get(&self.words, node as usize)
     }
 
     /// Returns whether all processors of the cube are in the set.
@@ -108,8 +109,18 @@ pub fn words_of(cube: Cube) -> impl Iterator<Item = usize> {
 
 /// Returns the lowest set bit.
 pub fn first_bit(words: &[u64]) -> Option<u32> {
-    let word = words.iter().position(|&word| word != 0)?;
-    Some(word as u32 * 64 + words[word].trailing_zeros())
+    bits::first(words).map(|bit| bit as u32)
+}
+
+/// Returns the bits of word `at` that are 0 in `dimension` and whose neighbour along `dimension` is
+/// also set.
+pub fn pairs(words: &[u64], at: usize, dimension: u32) -> u64 {
+    let word = words[at];
+    match dimension {
+        0..6 => word & word >> (1 << dimension) & LOW_HALVES[dimension as usize],
+        _ if at >> (dimension - 6) & 1 == 1 => 0,
+        _ => word & words[at | 1 << (dimension - 6)],
+    }
 }
 
 #[cfg(test)]

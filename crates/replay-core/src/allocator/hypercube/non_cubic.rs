@@ -16,7 +16,7 @@
 //! search of at most O(3^n / 64) if no listed cube fits.
 
 use super::cube::Cube;
-use super::cubic::{Subcubes, points};
+use super::cubic::Subcubes;
 use super::free_list::FreeList;
 use crate::allocator::explain::ExplanationLog;
 use crate::allocator::{
@@ -129,8 +129,7 @@ impl Allocator for NonCubic {
             chosen.extend(cube.nodes());
         }
         let cubes = self.taken.len() as u32;
-        self.census.blocks = cubes;
-        self.census.busy_list += cubes;
+        self.census.add_job(cubes);
         self.census.operations += u64::from(cubes);
         Ok(())
     }
@@ -147,13 +146,7 @@ impl Allocator for NonCubic {
                     self.census.operations += 1;
                 }
             }
-            MachineEvent::NodesDown(nodes) => {
-                points(nodes).for_each(|node| self.list.withdraw(node));
-            }
-            MachineEvent::NodesUp(nodes) => {
-                points(nodes).for_each(|node| self.list.give(node));
-            }
-            _ => {}
+            _ => self.list.on_outage(event),
         }
     }
 

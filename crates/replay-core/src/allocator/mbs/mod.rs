@@ -92,8 +92,7 @@ impl Mbs {
 
     fn started(&mut self, first: NodeId, blocks: u32) {
         self.blocks_at[first.index()] = blocks;
-        self.census.blocks = blocks;
-        self.census.busy_list += blocks;
+        self.census.add_job(blocks);
     }
 }
 
@@ -183,7 +182,7 @@ impl Allocator for Mbs {
     }
 
     fn stats(&self) -> Stats {
-        let census = Census { operations: self.records.operations(), ..self.census };
+        let census = Census { operations: self.records.operations, ..self.census };
         Stats { census: Some(census), ..Stats::default() }
     }
 }

@@ -6,7 +6,7 @@
 //! words (the summary for [`MAX_POINTS`](crate::topology::MAX_POINTS) has 256 words). Insertion and
 //! removal take constant time.
 
-const BITS: usize = u64::BITS as usize;
+use crate::bits::{self, WORD as BITS};
 
 /// A set of the numbers 0 to `universe` - 1.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,7 +40,7 @@ impl OrderedSet {
     /// Returns whether `number`, which must be below the universe, is a member.
     #[inline]
     pub fn contains(&self, number: usize) -> bool {
-        self.words[number / BITS] >> (number % BITS) & 1 == 1
+        bits::get(&self.words, number)
     }
 
     /// Adds a number, which must be below the universe. Has no effect if the number is a member.
@@ -107,11 +107,7 @@ impl OrderedSet {
     /// Returns the members in increasing order.
     #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().enumerate().flat_map(|(word, &bits)| {
-            let rests = std::iter::successors(Some(bits), |bits| Some(bits & (bits - 1)));
-            let rests = rests.take(bits.count_ones() as usize);
-            rests.map(move |bits| word * BITS + bits.trailing_zeros() as usize)
-        })
+        bits::ones(&self.words)
     }
 
     #[inline]

@@ -18,7 +18,8 @@ pub struct Records {
     free: Vec<OrderedSet>,
     /// For each processor, the block in use whose base is this processor.
     used: Vec<Option<BlockId>>,
-    operations: u64,
+    /// Number of blocks taken, divided, merged and released since the last reset.
+    pub operations: u64,
 }
 
 impl Records {
@@ -34,11 +35,6 @@ impl Records {
     /// Returns the blocks of the machine.
     pub fn forest(&self) -> &Forest {
         &self.forest
-    }
-
-    /// Returns the number of blocks taken, divided, merged and released since the last reset.
-    pub fn operations(&self) -> u64 {
-        self.operations
     }
 
     /// Returns the number of free blocks of a class.

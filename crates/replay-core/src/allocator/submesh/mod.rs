@@ -9,6 +9,7 @@ mod shapes;
 mod turning;
 
 pub use shape::ShapeRule;
+pub(crate) use shapes::factorisations;
 pub use shapes::{SHAPE, Shapes, Shaping};
 pub use turning::{ROTATE, distinct, permutations, turned};
 
@@ -62,6 +63,12 @@ impl SubMesh {
 /// Returns the number of processors in a box with these sides. The box need not fit any machine.
 pub fn volume(sides: [u16; 3]) -> u64 {
     sides.into_iter().map(u64::from).product()
+}
+
+/// Parses the sides of a box, such as `2x2x1`; `None` unless there are three sides of at least 1.
+pub(crate) fn parse_sides(text: &str) -> Option<[u16; 3]> {
+    let side = |side: &str| side.parse().ok().filter(|&side| side > 0);
+    text.split('x').map(side).collect::<Option<Vec<u16>>>()?.try_into().ok()
 }
 
 #[cfg(test)]

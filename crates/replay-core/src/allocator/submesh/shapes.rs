@@ -122,7 +122,7 @@ impl Shapes {
 }
 
 /// Returns the frames of exactly `size` processors that fit the grid, in every orientation.
-fn factorisations(size: u32, grid: &Grid) -> Vec<[u16; 3]> {
+pub fn factorisations(size: u32, grid: &Grid) -> Vec<[u16; 3]> {
     let extents = grid.axes().map(|axis| axis.extent);
     let mut frames = Vec::new();
     for x in (1..=extents[0]).filter(|&x| size.is_multiple_of(u32::from(x))) {

@@ -35,11 +35,7 @@ impl Placements {
                 )
             });
         }
-        let candidates = match self
-            .tied
-            .as_ref()
-            .is_some_and(|tied| tied.selection_rule() != SelectionRule::Slurm)
-        {
+        let candidates = match self.compares_sums() {
             true => self.explain_sums(asked.size, request),
             false => self.explain_costs(asked),
         };
@@ -159,6 +155,11 @@ impl Placements {
         candidates
     }
 
+    /// Returns whether boxes are compared by weighted sums, not by Slurm's rule.
+    fn compares_sums(&self) -> bool {
+        self.tied.as_ref().is_some_and(|tied| tied.selection_rule() != SelectionRule::Slurm)
+    }
+
     /// Returns the processors of a box.
     fn processors(&self, [torus, placement, anchor]: At) -> Vec<NodeId> {
         let mask = self.layout.toruses()[torus].placements()[placement].mask(anchor);
@@ -168,8 +169,7 @@ impl Placements {
 
     /// Returns the candidate boxes in the form that is needed to plot them.
     fn candidate_set(&self, candidates: &[CandidateBox]) -> CandidateSet {
-        let by_sums =
-            self.tied.as_ref().is_some_and(|tied| tied.selection_rule() != SelectionRule::Slurm);
+        let by_sums = self.compares_sums();
         let candidate = |(place, one): (usize, &CandidateBox)| {
             let [torus, placement, anchor] = one.at;
             let cost = if by_sums { 0 } else { one.value };

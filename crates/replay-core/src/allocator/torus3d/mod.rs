@@ -250,8 +250,7 @@ impl Allocator for Placements {
         let picks = self.picks(&asked, request).ok_or(Refusal::Fragmented)?;
         let mut job = self.layout.none();
         for pick in &picks {
-            let placement = &self.layout.toruses()[pick.torus].placements()[pick.placement];
-            let mask = placement.mask(pick.anchor);
+            let mask = pick.mask(&self.layout);
             job[pick.torus].insert_all(mask);
             self.machine[pick.torus].take(
                 &self.layout.toruses()[pick.torus],
@@ -265,8 +264,7 @@ impl Allocator for Placements {
         if let (Some(tied), [pick], Some(&first)) = (&mut self.tied, &picks[..], chosen.first()) {
             tied.start(first, pick, asked.size, request.times, &self.stop);
         }
-        self.census.blocks = picks.len() as u32;
-        self.census.busy_list += picks.len() as u32;
+        self.census.add_job(picks.len() as u32);
         if let Some(&first) = chosen.first() {
             self.places.insert(first, picks);
         }

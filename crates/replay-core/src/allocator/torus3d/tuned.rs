@@ -17,28 +17,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-
 use super::selection_rules::{Point, SelectionRule, points};
-use crate::allocator::loss_model::DecayingLossModel;
+use crate::allocator::loss_model::Explorer;
+pub use crate::allocator::loss_model::Tuning;
 use crate::cancel::CancelToken;
 use crate::placement::Layout;
 use crate::placement::decide::{Decider, Pick, Query};
 use crate::placement::ties::{CandidateFilter, TieQuery, Ties};
 use crate::placement::torus::{Cells, cells_of};
 
-/// Options of the tuning of a selection rule.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Tuning {
-    /// Number of shadow machines, at least one.
-    pub shadows: u32,
-    /// Number of job starts between two evaluations of the shadows, at least one.
-    pub every: u32,
-    /// Number of job starts after which the weight of an observation has decayed to 1/e.
-    pub memory: u32,
-}
-
+/// The options of this strategy by default. Steps are job starts.
 impl Default for Tuning {
     fn default() -> Self {
         Self { shadows: 16, every: 64, memory: 16_384 }
@@ -49,19 +37,12 @@ impl Default for Tuning {
 #[derive(Clone, Debug)]
 pub struct Tuner {
     filter: Option<CandidateFilter>,
-    tuning: Tuning,
     seed: u64,
-    rng: ChaCha8Rng,
     points: Arc<[Point]>,
-    loss_model: DecayingLossModel,
+    explorer: Explorer,
     layout: Arc<Layout>,
     decider: Decider,
     shadows: Vec<Shadow>,
-    /// Index of the next shadow whose rule is changed.
-    next: usize,
-    best: usize,
-    /// Number of job starts since the last evaluation of the shadows.
-    since: u32,
     /// Time of the latest request.
     now: u64,
     /// Jobs that ended after the latest request.
@@ -121,23 +102,18 @@ impl Tuner {
         let points: Arc<[Point]> = points(ties.has_walls(), filter).into();
         let mut tuner = Self {
             filter,
-            tuning,
             seed,
-            rng: ChaCha8Rng::seed_from_u64(seed),
-            loss_model: DecayingLossModel::new(points.len()),
+            explorer: Explorer::new(points.len(), tuning, seed),
             decider: Decider::new(&layout),
             layout,
             shadows: Vec::new(),
-            next: 0,
-            best: 0,
-            since: 0,
             now: 0,
             ended: Vec::new(),
             head: None,
             points,
         };
         for _ in 0..tuning.shadows {
-            let point = tuner.loss_model.draw(&mut tuner.rng);
+            let point = tuner.explorer.draw();
             tuner.shadows.push(Shadow::new(ties, point));
         }
         tuner
@@ -145,16 +121,15 @@ impl Tuner {
 
     /// Resets the tuner to an idle machine without observations.
     pub fn reset(self, ties: &Ties) -> Self {
-        Self::new(ties, self.layout, self.filter, self.tuning, self.seed)
+        Self::new(ties, self.layout, self.filter, self.explorer.tuning, self.seed)
     }
 
     /// Returns a copy that always uses the current rule and does not learn.
     pub(crate) fn settled(&self) -> Self {
-        let (points, loss_model) = (self.points.clone(), DecayingLossModel::new(0));
+        let (points, explorer) = (self.points.clone(), self.explorer.settled());
         let (layout, decider) = (self.layout.clone(), self.decider.clone());
-        let (rng, tuning) = (self.rng.clone(), Tuning { every: u32::MAX, ..self.tuning });
         let (shadows, ended) = (Vec::new(), Vec::new());
-        Self { points, loss_model, layout, decider, rng, tuning, shadows, ended, ..*self }
+        Self { points, explorer, layout, decider, shadows, ended, ..*self }
     }
 
     /// Selects the box for a job on the real machine.
@@ -164,12 +139,12 @@ impl Tuner {
 
     /// Returns the rule with the smallest expected loss. Before the first evaluation, this method returns Slurm's rule.
     pub(crate) fn selection_rule(&self) -> SelectionRule {
-        self.points[self.best].rule
+        self.points[self.explorer.best].rule
     }
 
     /// Returns the number of shadows, and the number of job starts since the last evaluation of the shadows.
     pub(crate) fn shadows_and_starts(&self) -> [usize; 2] {
-        [self.shadows.len(), self.since as usize]
+        [self.shadows.len(), self.explorer.since as usize]
     }
 
     /// Advances the shadows to the time of a request.
@@ -187,9 +162,8 @@ impl Tuner {
             }
             self.forget_head();
         }
-        if self.since >= self.tuning.every {
+        if self.explorer.is_due() {
             self.tune();
-            self.since = 0;
         }
     }
 
@@ -215,7 +189,7 @@ impl Tuner {
         if self.head == Some(query.size) {
             self.forget_head();
         }
-        self.since += 1;
+        self.explorer.since += 1;
     }
 
     /// Records the end of a job.
@@ -253,17 +227,14 @@ impl Tuner {
 
     /// Evaluates the shadows: adds their losses to the map, chooses the best rule, and changes the rule of one shadow.
     fn tune(&mut self) {
-        let Self { points, loss_model, shadows, tuning, .. } = self;
+        let Self { points, explorer, shadows, .. } = self;
         let observe = |shadow: &mut Shadow| (shadow.point, std::mem::take(&mut shadow.loss));
-        let lost: Vec<(usize, f64)> = shadows.iter_mut().map(observe).collect();
+        let observed: Vec<(usize, f64)> = shadows.iter_mut().map(observe).collect();
         let distance = |from: usize, to: usize| points[from].distance(&points[to]);
-        loss_model.learn(&lost, f64::from(tuning.every), f64::from(tuning.memory), distance);
-        self.best = loss_model.best();
-        let point = loss_model.draw(&mut self.rng);
-        if let Some(shadow) = shadows.get_mut(self.next) {
+        let (moved, point) = explorer.evaluate(&observed, distance);
+        if let Some(shadow) = shadows.get_mut(moved) {
             shadow.point = point;
         }
-        self.next = (self.next + 1) % shadows.len().max(1);
     }
 }
 

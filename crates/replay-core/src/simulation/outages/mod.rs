@@ -26,7 +26,7 @@ pub use file::{OutageError, OutageFile};
 use std::collections::{BTreeMap, HashSet};
 use std::str::FromStr;
 
-use crate::naming::nearest;
+use crate::naming::hint;
 use crate::sanitize::excerpt;
 use crate::scheduler::{FOREVER, Outage};
 use crate::topology::NodeId;
@@ -69,8 +69,7 @@ impl FromStr for WhenDown {
         let word = word.trim();
         let known = Self::ALL.iter().find(|(name, _)| *name == word);
         known.map(|(_, rule)| *rule).ok_or_else(|| {
-            let near = nearest(word, Self::ALL.iter().map(|(name, _)| *name));
-            let advice = near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
+            let advice = hint(word, Self::ALL.iter().map(|(name, _)| *name));
             WhenDownError { word: excerpt(word), advice }
         })
     }

@@ -144,6 +144,29 @@ impl<'a> Nodes<'a> {
     }
 }
 
+/// An entry, given as its line, its name and the names of its nodes.
+type Named<'a> = (usize, &'a str, &'a [String]);
+
+/// Returns the position of each entry by name, and the nodes of all entries. `what` is an entry in error messages.
+fn numbered<'a>(
+    entries: impl Iterator<Item = Named<'a>> + Clone,
+    what: &str,
+    subject: impl Fn(&str) -> Subject + Copy,
+) -> Result<(HashMap<&'a str, u32>, Nodes<'a>), DescriptionError> {
+    let Some((first, ..)) = entries.clone().next() else {
+        return Err(error(1, Subject::Machine, format!("there is no {what}")));
+    };
+    let names = entries.clone().map(|(line, name, _)| (line, name));
+    let numbers = by_name(names, subject)?;
+    let owned = entries.clone().map(move |(line, name, nodes)| (line, subject(name), nodes));
+    let nodes = Nodes::number(owned.clone())?;
+    if nodes.names.is_empty() {
+        return Err(error(first, Subject::Machine, "there is no node".to_string()));
+    }
+    nodes.reject_names_of(owned, entries.map(|(_, name, _)| name))?;
+    Ok((numbers, nodes))
+}
+
 /// Returns the position of each entry in the description, by the entry's name.
 fn by_name<'a>(
     entries: impl Iterator<Item = (usize, &'a str)>,
@@ -171,17 +194,9 @@ impl Hierarchy {
     /// for a switch and a node), if a child is unknown, if a switch or node has two parents, if a switch has both nodes
     /// and switches below it, or if there is a cycle.
     pub fn of_switches(label: String, entries: &[SwitchEntry]) -> Result<Self, DescriptionError> {
-        let Some(first) = entries.first() else {
-            return Err(error(1, Subject::Machine, "there is no switch".to_string()));
-        };
         let subject = |name: &str| Subject::Switch(name.to_string());
-        let numbers = by_name(entries.iter().map(|one| (one.line, &one.name[..])), subject)?;
-        let owned = entries.iter().map(|one| (one.line, subject(&one.name), &one.nodes[..]));
-        let nodes = Nodes::number(owned.clone())?;
-        if nodes.names.is_empty() {
-            return Err(error(first.line, Subject::Machine, "there is no node".to_string()));
-        }
-        nodes.reject_names_of(owned, entries.iter().map(|one| &one.name[..]))?;
+        let named = entries.iter().map(|one| (one.line, &one.name[..], &one.nodes[..]));
+        let (numbers, nodes) = numbered(named, "switch", subject)?;
         let mut switches: Vec<Switch> = entries
             .iter()
             .map(|entry| Switch {
@@ -247,17 +262,9 @@ impl Hierarchy {
         entries: &[BlockEntry],
         sizes: Option<(usize, &[u32])>,
     ) -> Result<Self, DescriptionError> {
-        let Some(first) = entries.first() else {
-            return Err(error(1, Subject::Machine, "there is no block".to_string()));
-        };
         let subject = |name: &str| Subject::Block(name.to_string());
-        by_name(entries.iter().map(|one| (one.line, &one.name[..])), subject)?;
-        let owned = entries.iter().map(|one| (one.line, subject(&one.name), &one.nodes[..]));
-        let nodes = Nodes::number(owned.clone())?;
-        if nodes.names.is_empty() {
-            return Err(error(first.line, Subject::Machine, "there is no node".to_string()));
-        }
-        nodes.reject_names_of(owned, entries.iter().map(|one| &one.name[..]))?;
+        let named = entries.iter().map(|one| (one.line, &one.name[..], &one.nodes[..]));
+        let (_, nodes) = numbered(named, "block", subject)?;
         let (base_size, levels) = match sizes {
             Some((line, sizes)) => {
                 levels(sizes).map_err(|problem| error(line, Subject::Sizes, problem))?

@@ -167,7 +167,7 @@ impl Hierarchy {
     }
 
     /// Returns the number of edges between two units.
-    fn between(&self, mut a: u32, mut b: u32) -> u32 {
+    pub(crate) fn between(&self, mut a: u32, mut b: u32) -> u32 {
         let units = self.units();
         let depth = |unit: u32| units[unit as usize].depth;
         let mut edges = 0;

@@ -360,7 +360,7 @@ impl<C: Count> BatchScorer<C> {
         for &(bound, number, ref value) in open.iter() {
             if bound < best {
                 let (_, score, centre) = bound;
-                let weights = tie.taken(value.shell(), machine, centre, shell);
+                let weights = tie.taken(value.shell, machine, centre, shell);
                 taken[number as usize] = Some(weights);
                 best = best.min((value.close(vector, weights), score, centre));
             }

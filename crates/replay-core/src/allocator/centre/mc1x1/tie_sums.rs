@@ -15,7 +15,7 @@
 //! All terms except the contribution of the last shell are computed for 16 neighbouring centres at a time. Each centre
 //! has its own L; masks select the lanes that contribute to a sum.
 
-use super::scores::Chunk;
+use super::Chunk;
 use crate::allocator::centre::definition::CentreOptions;
 use crate::allocator::centre::shell::SquareShell;
 use crate::allocator::centre::tie_vector::{MOST_WALLS, TieVector, WallRule, walls_of};
@@ -75,7 +75,8 @@ pub enum TieValue {
 #[derive(Clone, Copy, Debug)]
 pub struct OpenValue {
     value: i64,
-    shell: PartialShell,
+    /// The part of the last shell whose wall weights are missing.
+    pub shell: PartialShell,
 }
 
 /// The part of the last shell that belongs to a candidate.
@@ -88,11 +89,6 @@ pub struct PartialShell {
 }
 
 impl OpenValue {
-    /// Returns the part of the last shell whose wall weights are missing.
-    pub fn shell(&self) -> PartialShell {
-        self.shell
-    }
-
     /// Returns the tie value; `taken` is the sum of the wall weights of the processors taken from the last shell.
     #[inline(always)]
     pub fn close(&self, vector: TieVector, taken: u32) -> i64 {

@@ -1,8 +1,8 @@
 //! An engine that scores candidates on any grid of moderate size.
 
-use super::candidates::{Candidates, LeastPairs, Selection};
+use super::candidates::{Candidates, LeastPairs, Selection, Verdict};
+use super::pairs_of;
 use super::sections::Sections;
-use super::survey::pairs_of;
 use crate::allocator::centre::definition::ShellOrder;
 use crate::allocator::centre::shell::nth_smallest;
 use crate::cancel::{CancelToken, Cancelled};
@@ -178,15 +178,15 @@ impl Balls {
             for (i, position) in due.positions.iter_mut().enumerate() {
                 let Some(index) = *position else { continue };
                 let need = size - usize::from(due.inner[i]);
-                let at_least = at_least(i, need);
-                if at_least + least.anywhere(need) > selection.limit() {
-                    excluded_beyond[at + i] = last as u16 + 1;
-                    *position = None;
-                } else if !selection.is_open(at_least + least.in_shell(last, need), index) {
-                    *position = None;
-                } else {
-                    any = true;
+                match selection.verdict(at_least(i, need), least.of(last, need), index) {
+                    Verdict::Open => {
+                        any = true;
+                        continue;
+                    }
+                    Verdict::Closed => {}
+                    Verdict::Excluded => excluded_beyond[at + i] = last as u16 + 1,
                 }
+                *position = None;
             }
             any
         };
@@ -356,7 +356,7 @@ impl LastShell {
                 histogram[usize::from(position)] += 1;
             }
         }
-        sum + pairs_of(&self.grid, &self.histograms)
+        sum + pairs_of(&self.grid, &self.histograms, need)
     }
 
     /// Takes `need` members in the carried order. A whole line of earlier candidates is skipped if each of these
@@ -364,8 +364,7 @@ impl LastShell {
     fn narrow(&mut self, candidates: &Candidates, index: usize, mut need: usize) {
         let Self { undecided, members, part, along, .. } = self;
         undecided.start(members.iter().map(|member| member.coord));
-        let is_decided =
-            |undecided: &Undecided, need| need == 0 || need == undecided.numbers().len();
+        let is_decided = |undecided: &Undecided, need| need == 0 || need == undecided.numbers.len();
         let mut at = index;
         // First candidate of the line that contains the candidates before `at`; valid while the line may distinguish
         // members.
@@ -380,13 +379,13 @@ impl LastShell {
                 }
             }
             at -= 1;
-            let before = undecided.numbers().len();
+            let before = undecided.numbers.len();
             need = undecided.narrow(centre, need, |number| part.push(members[number]));
-            if undecided.numbers().len() < before && undecided.ties_all(centre, *along) {
+            if undecided.numbers.len() < before && undecided.ties_all(centre, *along) {
                 at = line;
             }
         }
-        let rest = &undecided.numbers()[..need];
+        let rest = &undecided.numbers[..need];
         part.extend(rest.iter().map(|&number| members[number as usize]));
     }
 }
@@ -403,7 +402,7 @@ const GROUP: usize = 8;
 struct Undecided {
     /// Positions by dimension. Unused entries after the last position repeat the first position.
     positions: [Vec<[i16; GROUP]>; 3],
-    /// Index of each processor in the shell.
+    /// Index of each processor in the shell, in ascending order.
     numbers: Vec<u32>,
     distances: Vec<[i16; GROUP]>,
     histogram: Vec<u32>,
@@ -439,11 +438,6 @@ impl Undecided {
             }
         }
         self.fill_up();
-    }
-
-    /// Returns the undecided processors as indices into the shell, in ascending order.
-    fn numbers(&self) -> &[u32] {
-        &self.numbers
     }
 
     /// Compares the distance of each processor from an earlier centre with the distance of the `need`-th nearest

@@ -116,6 +116,16 @@ impl Candidates {
     }
 }
 
+/// Result of comparing the bounds of a centre's score with the scores that can still matter.
+pub enum Verdict {
+    /// The score may matter.
+    Open,
+    /// The score of this centre does not matter.
+    Closed,
+    /// No set of the requested size that contains the complete shells of this centre has a score that matters.
+    Excluded,
+}
+
 /// The candidates that can still win while scores are computed.
 #[derive(Debug, Default)]
 pub struct Selection {
@@ -144,9 +154,19 @@ impl Selection {
                 && (self.slack.is_some() || self.best.is_none_or(|(_, first)| index < first))
     }
 
-    /// Returns the highest score that can still matter.
-    pub fn limit(&self) -> u64 {
-        self.limit
+    /// Compares a lower bound of a candidate's score with the scores that can still matter. `at_least` excludes the
+    /// distances within the part that is taken from the last shell; `within` contains the [bounds](LeastPairs::of) of
+    /// these distances.
+    #[inline]
+    pub fn verdict(&self, at_least: u64, within: [u64; 2], index: usize) -> Verdict {
+        let [anywhere, in_shell] = within;
+        if at_least + anywhere > self.limit {
+            Verdict::Excluded
+        } else if self.is_open(at_least + in_shell, index) {
+            Verdict::Open
+        } else {
+            Verdict::Closed
+        }
     }
 
     /// Enters a candidate's score. Each candidate may be entered only once.
@@ -224,10 +244,10 @@ impl LeastPairs {
         Self { dimensions, flat, anywhere, in_shells: Vec::new() }
     }
 
-    /// Returns the bound for any `m` processors.
+    /// Returns the bounds for any `m` processors and for `m` processors of a shell.
     #[inline]
-    pub fn anywhere(&self, m: usize) -> u64 {
-        self.anywhere[m]
+    pub fn of(&mut self, shell: usize, m: usize) -> [u64; 2] {
+        [self.anywhere[m], self.in_shell(shell, m)]
     }
 
     /// Returns the bound for `m` processors of a shell.
@@ -313,7 +333,7 @@ mod tests {
                 .flat_map(|(i, a)| set[..i].iter().map(|b| u64::from(grid.l1(*a, *b))));
             let sum: u64 = pairs.sum();
             prop_assert!(least.in_shell(shell, set.len()) <= sum);
-            prop_assert!(least.anywhere(set.len()) <= sum);
+            prop_assert!(least.anywhere[set.len()] <= sum);
             let all: u64 = of_shell.iter().enumerate()
                 .flat_map(|(i, a)| of_shell[..i].iter().map(|b| u64::from(grid.l1(*a, *b)))).sum();
             prop_assert!(least.in_shell(shell, of_shell.len()) <= all);
@@ -324,7 +344,7 @@ mod tests {
     fn bounds_in_a_shell_exceed_bounds_anywhere() {
         let mut least = LeastPairs::new(&Grid::mesh2(40, 40).expect("a mesh"));
         // The distance between any two of the four processors around a centre is two, even if they are opposite.
-        assert_eq!((least.anywhere(4), least.in_shell(1, 4)), (6, 12));
-        assert!(least.in_shell(12, 24) > 3 * least.anywhere(24));
+        assert_eq!((least.anywhere[4], least.in_shell(1, 4)), (6, 12));
+        assert!(least.in_shell(12, 24) > 3 * least.anywhere[24]);
     }
 }

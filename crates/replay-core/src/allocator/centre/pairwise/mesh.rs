@@ -1,12 +1,11 @@
 //! An engine that scores candidates on a 2D mesh: the reach of each centre, bounds of the score of a centre, and the
 //! score.
 
-use super::candidates::{Candidates, LeastPairs, Selection};
-use super::survey::along;
+use super::candidates::{Candidates, LeastPairs, Selection, Verdict};
 use crate::allocator::centre::ShellCut;
 use crate::allocator::centre::definition::ShellOrder;
 use crate::machine::{DiamondCounts, LANES, Machine, Shorts};
-use crate::topology::{Coord, Grid};
+use crate::topology::{Coord, Grid, along_axis};
 
 /// Engine that scores candidates on a 2D mesh without wrap-around.
 ///
@@ -85,8 +84,9 @@ impl Mesh {
             }
             let need = size - reach.inner;
             let open = |at_least| selection.is_open(at_least, index);
-            let (counts, least) = (&self.counts, &mut self.least);
-            match self.diamond.bound(counts, (x, y), reach, need, least, selection.limit(), open) {
+            let within = self.least.of(reach.outermost, need);
+            let decide = |at_least| selection.verdict(at_least, within, index);
+            match self.diamond.bound(&self.counts, (x, y), reach, need, decide) {
                 Verdict::Open => {}
                 Verdict::Closed => continue,
                 Verdict::Excluded => {
@@ -94,23 +94,22 @@ impl Mesh {
                     continue;
                 }
             }
-            let window = self.diamond.window();
+            let window = self.diamond.window;
             let earlier = || candidates.earlier(index);
             let kind = (reach.outermost, need);
             let is_complete = self.order == ShellOrder::Carried
-                && self.diamond.is_complete()
+                && self.diamond.complete.is_some()
                 && reach.within - reach.inner == 4 * reach.outermost;
             if is_complete && let Some(score) = self.complete.find(kind, centre, window, earlier())
             {
                 selection.enter(score, index);
                 continue;
             }
-            let in_shell = self.least.in_shell(reach.outermost, need);
             let last = reach.outermost;
-            if !self.diamond.is_open(&self.counts, (x, y), last, need, in_shell, open) {
+            if !self.diamond.is_open(&self.counts, (x, y), last, need, within[1], open) {
                 continue;
             }
-            let shell = self.diamond.shell();
+            let shell = &self.diamond.shell;
             if self.order == ShellOrder::Carried {
                 self.carried.take(earlier(), window, shell, need, &mut self.part);
             } else {
@@ -292,58 +291,38 @@ struct Diamond {
     complete: Option<usize>,
 }
 
-/// Result of comparing the bounds of a centre's score with the scores that can still matter.
-enum Verdict {
-    /// The score may matter.
-    Open,
-    /// The score of this centre does not matter.
-    Closed,
-    /// No set of the requested size that contains the complete shells of this centre has a score that matters.
-    Excluded,
-}
-
 impl Diamond {
     /// Computes bounds of the score of the centre (x, y), whose set has `need` processors in addition to the complete
-    /// shells. `open` returns whether a score can matter; a score above `limit` cannot matter for any centre. The
-    /// cheapest bound is computed first. The method returns as soon as a bound determines the verdict.
-    #[allow(clippy::too_many_arguments)]
+    /// shells. `decide` returns the verdict on a bound without the distances within the part. The cheapest bound is
+    /// computed first. The method returns as soon as a bound determines the verdict.
     fn bound(
         &mut self,
         counts: &DiamondCounts,
         (x, y): (usize, usize),
         reach: DistanceReach,
         need: usize,
-        least: &mut LeastPairs,
-        limit: u64,
-        open: impl Fn(u64) -> bool,
+        decide: impl Fn(u64) -> Verdict,
     ) -> Verdict {
         let DistanceReach { outermost: last, inner, .. } = reach;
-        let (any_part, shell_part) = (least.anywhere(need), least.in_shell(last, need));
-        let decide =
-            |at_least: u64| match (at_least + any_part > limit, open(at_least + shell_part)) {
-                (true, _) => Some(Verdict::Excluded),
-                (false, false) => Some(Verdict::Closed),
-                (false, true) => None,
-            };
-
         self.window = Window::new(counts, (x, y), last);
         let complete =
             (inner == positions_before(last) && self.window.has_all(last)).then_some(last);
         if complete.is_none() || complete != self.complete {
             self.complete = None;
             let strip = |row, reach| counts.strip_y(row, y, reach);
-            self.pairs = cuts(&mut self.by_x, last, x, self.window.x(), inner, strip);
+            self.pairs = cuts(&mut self.by_x, last, x, self.window.x, inner, strip);
             let strip = |column, reach| counts.strip_x(x, column, reach);
-            self.pairs += cuts(&mut self.by_y, last, y, self.window.y(), inner, strip);
-            if let Some(verdict) = decide(self.pairs) {
-                return verdict;
+            self.pairs += cuts(&mut self.by_y, last, y, self.window.y, inner, strip);
+            match decide(self.pairs) {
+                Verdict::Open => {}
+                verdict => return verdict,
             }
             costs(&mut self.by_x, inner as u32);
             costs(&mut self.by_y, inner as u32);
             self.least_cost = self.find_least_cost(x, y, last);
             self.complete = complete;
         }
-        decide(self.pairs + need as u64 * self.least_cost).unwrap_or(Verdict::Open)
+        decide(self.pairs + need as u64 * self.least_cost)
     }
 
     /// Computes a tighter bound after [`bound`](Self::bound) has returned [`Verdict::Open`]. Returns whether the score
@@ -372,9 +351,9 @@ impl Diamond {
     /// the position in x, and more than half in y. Some processor of S would then be beyond the position in both
     /// directions.
     fn find_least_cost(&self, x: usize, y: usize, last: usize) -> u64 {
-        let [left, right] = self.window.y().map(usize::from);
+        let [left, right] = self.window.y.map(usize::from);
         let mut least = u32::MAX;
-        for (row, &cost) in (usize::from(self.window.x()[0])..).zip(&self.by_x) {
+        for (row, &cost) in (usize::from(self.window.x[0])..).zip(&self.by_x) {
             let reach = last - row.abs_diff(x);
             if let Some(column) = y.checked_sub(reach).filter(|&column| column >= left) {
                 least = least.min(cost + self.by_y[column - left]);
@@ -387,10 +366,10 @@ impl Diamond {
     }
 
     fn gather(&mut self, counts: &DiamondCounts, x: usize, y: usize, last: usize) {
-        let left = usize::from(self.window.y()[0]);
+        let left = usize::from(self.window.y[0]);
         self.shell.clear();
         self.costs.clear();
-        for (row, &cost) in (usize::from(self.window.x()[0])..).zip(&self.by_x) {
+        for (row, &cost) in (usize::from(self.window.x[0])..).zip(&self.by_x) {
             let reach = last - row.abs_diff(x);
             if reach > 0 && counts.is_free(row, y, -(reach as isize)) {
                 self.shell.push([row as u16, (y - reach) as u16]);
@@ -403,22 +382,6 @@ impl Diamond {
         }
     }
 
-    /// Returns the free processors of the last shell, in scan order, after [`is_open`](Self::is_open).
-    fn shell(&self) -> &[[u16; 2]] {
-        &self.shell
-    }
-
-    /// Returns whether the diamond is complete: whether S contains all positions of its shells and the last shell is
-    /// entirely on the mesh. Call this after [`bound`](Self::bound) has returned [`Verdict::Open`].
-    fn is_complete(&self) -> bool {
-        self.complete.is_some()
-    }
-
-    /// Returns the window around the shell.
-    fn window(&self) -> Window {
-        self.window
-    }
-
     /// Returns the score if `part` is taken from the last shell. Call this after [`is_open`](Self::is_open).
     fn score(&mut self, part: &[[u16; 2]]) -> u64 {
         let rows = self.by_x.len();
@@ -426,12 +389,12 @@ impl Diamond {
         self.histogram.clear();
         self.histogram.resize(rows + self.by_y.len(), 0);
         for p in part {
-            let [row, column] =
-                [p[0] - self.window.x()[0], p[1] - self.window.y()[0]].map(usize::from);
+            let [row, column] = [p[0] - self.window.x[0], p[1] - self.window.y[0]].map(usize::from);
             sum += u64::from(self.by_x[row]) + u64::from(self.by_y[column]);
             self.histogram[row] += 1;
             self.histogram[rows + column] += 1;
         }
+        let along = |histogram: &[u32]| along_axis(histogram, false, part.len());
         sum + along(&self.histogram[..rows]) + along(&self.histogram[rows..])
     }
 }
@@ -503,18 +466,6 @@ impl Window {
         Self { x: span(x, counts.width()), y: span(y, counts.height()) }
     }
 
-    /// Returns the first and last row.
-    #[inline]
-    fn x(self) -> [u16; 2] {
-        self.x
-    }
-
-    /// Returns the first and last column.
-    #[inline]
-    fn y(self) -> [u16; 2] {
-        self.y
-    }
-
     /// Returns whether a shell of this radius is entirely on the mesh.
     fn has_all(self, radius: usize) -> bool {
         let long = |span: [u16; 2]| usize::from(span[1] - span[0]) == 2 * radius;
@@ -568,10 +519,9 @@ impl Reaches {
             // Lower bound of the reach of every centre of the row.
             let mut at_least = smallest_reach(size);
             for x in 0..counts.width() {
-                let free = counts.free_lanes(x, lane).map(u64::to_le_bytes);
-                let wanted = std::array::from_fn(|i| {
-                    u16::from(i < lanes && (!free_only || free[i / 8][i % 8] == 1))
-                });
+                let free = counts.free_lanes(x, lane);
+                let wanted =
+                    std::array::from_fn(|i| u16::from(i < lanes && (!free_only || free[i] == 1)));
                 if wanted.contains(&1) {
                     let [outermost, inner, within] =
                         reach(counts, x, lane, &wanted, at_least, size);

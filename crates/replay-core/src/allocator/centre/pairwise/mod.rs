@@ -18,18 +18,17 @@ mod balls;
 mod candidates;
 mod mesh;
 mod sections;
-mod survey;
 
-use super::definition::{CentreOptions, CentreRule};
+use super::definition::{CentreOptions, CentreRule, Metric, ShellOrder};
+use super::shell::ShellCut;
 use super::tie_vector::{Slack, TieVector, WallRule, walls_of};
 use super::{CentreAllocator, CentreEngine};
 use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::Machine;
-use crate::topology::{Axis, Coord, Grid, NodeId};
+use crate::topology::{Axis, Coord, Grid, NodeId, along_axis};
 use balls::Balls;
 use candidates::{Candidates, Selection};
 use mesh::Mesh;
-use survey::{Line, Survey};
 
 /// The Gen-Alg and MM allocators.
 pub type Pairwise = CentreAllocator<PairwiseEngine>;
@@ -321,5 +320,310 @@ impl TieValues {
     }
 }
 
+/// Engine that gathers the complete shells and the last shell around one centre.
+///
+/// This engine supports every grid. The cost is a few steps per free processor and centre.
+#[derive(Debug)]
+pub struct Survey {
+    grid: Grid,
+    coords: Vec<Coord>,
+    order: ShellOrder,
+    cut: ShellCut,
+    /// For each free processor, its distance from the centre.
+    distances: Vec<u32>,
+    /// For each distance, the number of free processors at this distance.
+    counts: Vec<u32>,
+    /// Free processors of the last shell, in scan order.
+    shell: Vec<NodeId>,
+    /// Processors around a centre.
+    set: Vec<NodeId>,
+    /// For each axis and each position along this axis, the number of processors taken.
+    histograms: [Vec<u32>; 3],
+}
+
+impl Survey {
+    /// Creates a survey of `grid`; processors are taken from the last shell in `order`.
+    pub fn new(grid: &Grid, order: ShellOrder) -> Self {
+        let diameter: usize = grid.axes().iter().map(|axis| usize::from(axis.diameter())).sum();
+        Self {
+            coords: grid.coords(),
+            grid: grid.clone(),
+            order,
+            cut: ShellCut::default(),
+            distances: Vec::new(),
+            counts: vec![0; diameter + 1],
+            shell: Vec::new(),
+            set: Vec::new(),
+            histograms: [0, 1, 2].map(|axis| vec![0; grid.extent(axis)]),
+        }
+    }
+
+    /// Returns the coordinates by processor number.
+    pub fn coords(&self) -> &[Coord] {
+        &self.coords
+    }
+
+    /// Returns the sum of pairwise L1 distances of the `size` processors around `centre`. At least `size` processors
+    /// must be free. `earlier` are the candidates before this candidate, the latest first.
+    pub fn score(
+        &mut self,
+        machine: &Machine,
+        centre: Coord,
+        earlier: impl Iterator<Item = Coord>,
+        size: usize,
+    ) -> u64 {
+        let mut set = std::mem::take(&mut self.set);
+        set.clear();
+        self.collect(machine, centre, earlier, size, &mut set);
+        self.histograms.iter_mut().for_each(|histogram| histogram.fill(0));
+        for node in &set {
+            for (histogram, position) in self.histograms.iter_mut().zip(self.coords[node.index()]) {
+                histogram[usize::from(position)] += 1;
+            }
+        }
+        self.set = set;
+        pairs_of(&self.grid, &self.histograms, size)
+    }
+
+    /// Appends the `size` processors around `centre` to `chosen`. Returns the shell number of the outermost processor.
+    /// `earlier` are the candidates before this candidate, the latest first.
+    pub fn collect(
+        &mut self,
+        machine: &Machine,
+        centre: Coord,
+        earlier: impl Iterator<Item = Coord>,
+        size: usize,
+        chosen: &mut Vec<NodeId>,
+    ) -> u32 {
+        let Self { grid, coords, order, cut, distances, counts, shell, .. } = self;
+        let free = || machine.free_nodes().map(|node| (node, coords[node.index()]));
+        counts.fill(0);
+        distances.clear();
+        for (_, coord) in free() {
+            let distance = grid.l1(centre, coord);
+            distances.push(distance);
+            counts[distance as usize] += 1;
+        }
+        let (mut within, mut outermost) = (0, 0);
+        while within + (counts[outermost] as usize) < size {
+            within += counts[outermost] as usize;
+            outermost += 1;
+        }
+        let outermost = outermost as u32;
+        shell.clear();
+        for ((node, _), &distance) in free().zip(&*distances) {
+            if distance < outermost {
+                chosen.push(node);
+            } else if distance == outermost {
+                shell.push(node);
+            }
+        }
+        cut.take(*order, Metric::L1, grid, coords, earlier, shell, size - within, chosen);
+        outermost
+    }
+}
+
+/// Engine that scores candidates on a mesh of one dimension.
+///
+/// On such a mesh the candidates of Gen-Alg and MM are the free processors, and the nearest processors to a candidate
+/// are consecutive free processors. If two processors are equally near, scan order takes the first processor. Carried
+/// order also takes the first processor, because the preceding candidate is on the same side. The range of processors
+/// therefore moves forward with the candidates, and scores are computed from prefix sums.
+#[derive(Debug)]
+pub struct Line {
+    /// Positions of the free processors, in scan order.
+    positions: Vec<u64>,
+    /// Prefix sums, indexed by number of free processors: the sum of the positions, and the sum of positions times
+    /// indices.
+    sums: Vec<[u64; 2]>,
+}
+
+impl Line {
+    /// Creates the engine. Returns `None` unless `grid` is a mesh with at most one dimension longer than one.
+    pub fn new(grid: &Grid) -> Option<Self> {
+        let long = grid.axes().iter().filter(|axis| axis.extent > 1).count();
+        (long <= 1 && !grid.is_wrapped()).then(|| Self { positions: Vec::new(), sums: Vec::new() })
+    }
+
+    /// Enters the score of every candidate.
+    pub fn compete(&mut self, machine: &Machine, size: usize, selection: &mut Selection) {
+        self.positions.clear();
+        self.positions.extend(machine.free_nodes().map(|node| u64::from(node.0)));
+        let (mut positions, mut products) = (0, 0);
+        self.sums.clear();
+        self.sums.push([0, 0]);
+        for (number, &position) in (0..).zip(&self.positions) {
+            positions += position;
+            products += number * position;
+            self.sums.push([positions, products]);
+        }
+        let mut first = 0;
+        for (index, &centre) in self.positions.iter().enumerate() {
+            let nearer = |first: usize| {
+                let next = self.positions.get(first + size)?;
+                Some(*next > centre && next - centre < centre.abs_diff(self.positions[first]))
+            };
+            while index >= first + size || nearer(first) == Some(true) {
+                first += 1;
+            }
+            selection.enter(self.score(first, size), index);
+        }
+    }
+
+    /// Returns the pairwise sum of `size` consecutive free processors from `first` on. Each position is added once for
+    /// every processor before it and subtracted once for every processor after it.
+    fn score(&self, first: usize, size: usize) -> u64 {
+        let ([positions, products], [end_places, end_products]) =
+            (self.sums[first], self.sums[first + size]);
+        let (positions, products) = (end_places - positions, end_products - products);
+        2 * (products - first as u64 * positions) - (size as u64 - 1) * positions
+    }
+}
+
+/// Returns the sum of pairwise L1 distances of `all` processors, computed from the number of processors at each position
+/// of each dimension.
+fn pairs_of(grid: &Grid, histograms: &[Vec<u32>; 3], all: usize) -> u64 {
+    let axes = histograms.iter().zip(grid.axes());
+    axes.map(|(histogram, axis)| along_axis(histogram, axis.wrapped, all)).sum()
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::allocator::centre::test_cases::{agrees, grids, machine, options, partly_down};
+    use crate::allocator::{Allocator, Request};
+    use crate::topology::{Axis, Coord};
+    use proptest::prelude::*;
+
+    /// Returns MM if `product` is set, otherwise Gen-Alg, and the definition of the strategy.
+    fn fast_and_rule(grid: &Grid, product: bool, options: CentreOptions) -> (Pairwise, CentreRule) {
+        if product {
+            (Pairwise::mm(grid, options), CentreRule::mm(options))
+        } else {
+            (Pairwise::gen_alg(grid, options), CentreRule::gen_alg(options))
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn agrees_with_the_definition(
+            grid in grids(),
+            product: bool,
+            options in options(),
+            // The cases include nearly empty machines, on which complete diamonds are identical and scored only once.
+            busy in prop_oneof![1 => Just(0.0), 1 => 0.0..0.03f64, 6 => 0.0..0.95f64],
+            seed: u64,
+            shares in proptest::collection::vec(0.0..1.0f64, 3),
+        ) {
+            let (mut fast, rule) = fast_and_rule(&grid, product, options);
+            agrees(&mut fast, &rule, &grid, machine(&grid, busy, seed), &shares)?;
+        }
+
+        /// Tests the engines for arbitrary grids, including grids for which a special engine exists.
+        #[test]
+        fn engines_for_any_grid_agree_with_the_definition(
+            grid in grids(),
+            product: bool,
+            options in options(),
+            busy in 0.0..0.95f64,
+            seed: u64,
+            shares in proptest::collection::vec(0.0..1.0f64, 2),
+            survey: bool,
+        ) {
+            let (mut fast, rule) = fast_and_rule(&grid, product, options);
+            fast.engine.scoring = match Balls::new(&grid, options.order) {
+                Some(balls) if !survey => Scoring::Balls(Box::new(balls)),
+                _ => Scoring::Survey,
+            };
+            agrees(&mut fast, &rule, &grid, machine(&grid, busy, seed), &shares)?;
+        }
+
+        /// The engines agree with the definition if processors are out of service, whether or not these processors count as
+        /// walls.
+        #[test]
+        fn agrees_with_the_definition_during_outages(
+            grid in grids(),
+            product: bool,
+            options in options(),
+            busy in 0.0..0.8f64,
+            seed: u64,
+            share in 2u32..6,
+            walls: bool,
+            shares in proptest::collection::vec(0.0..1.0f64, 3),
+        ) {
+            let (mut fast, rule) = fast_and_rule(&grid, product, options);
+            let (machine, _) = partly_down(machine(&grid, busy, seed), share, walls);
+            agrees(&mut fast, &rule, &grid, machine, &shares)?;
+        }
+
+        /// Gen-Alg is a (2 - 2/k)-approximation of the least sum of pairwise distances (Krumke et al. 1997) for any
+        /// distance. MM is a (2 - 1/(2d))-approximation on meshes of d dimensions (Bender et al. 2008). The suite `bounds`
+        /// tries every state of meshes that are smaller than the grids of this test.
+        #[test]
+        fn is_within_the_published_approximation_bounds(
+            (grid, wrapped) in any::<bool>().prop_flat_map(|wrapped| (small_grids(wrapped), Just(wrapped))),
+            busy in 0.0..0.8f64,
+            seed: u64,
+            size in 2usize..6,
+        ) {
+            let machine = machine(&grid, busy, seed);
+            let free: Vec<Coord> = machine.free_nodes().map(|node| grid.coord(node)).collect();
+            prop_assume!(size < free.len());
+            let best = least(&grid, &free, &mut Vec::new(), size, 0, u32::MAX);
+            let ratio_of = |mut allocator: Pairwise| {
+                let mut chosen = Vec::new();
+                let request = Request::of_size(size as u32);
+                allocator.allocate(&machine, request, &mut chosen).expect("enough are free");
+                let chosen: Vec<Coord> = chosen.iter().map(|node| grid.coord(*node)).collect();
+                f64::from(distance(&grid, &chosen)) / f64::from(best)
+            };
+            let options = CentreOptions::default();
+            let gen_alg = ratio_of(Pairwise::gen_alg(&grid, options));
+            prop_assert!(gen_alg <= 2.0 - 2.0 / size as f64 + 1e-9, "Gen-Alg: {gen_alg}");
+            let mm = ratio_of(Pairwise::mm(&grid, options));
+            let dimensions = grid.dimensions() as f64;
+            // The theorem on MM holds for meshes. On tori, the bound of Gen-Alg also holds for MM, because MM tries all of
+            // Gen-Alg's centres.
+            let bound = if wrapped { 2.0 - 2.0 / size as f64 } else { 2.0 - 0.5 / dimensions };
+            prop_assert!(mm <= bound + 1e-9, "MM: {mm}");
+        }
+    }
+
+    /// Generates meshes or tori small enough to search all subsets.
+    fn small_grids(wrapped: bool) -> impl Strategy<Value = Grid> {
+        let axis = move |max| (1u16..max).prop_map(move |extent| Axis { extent, wrapped });
+        prop_oneof![proptest::collection::vec(axis(7), 2), proptest::collection::vec(axis(4), 3)]
+            .prop_map(|axes| Grid::new(&axes).expect("small"))
+    }
+
+    /// Returns the sum of pairwise distances.
+    fn distance(grid: &Grid, set: &[Coord]) -> u32 {
+        let pairs =
+            set.iter().enumerate().flat_map(|(i, a)| set[..i].iter().map(move |b| (*a, *b)));
+        pairs.map(|(a, b)| grid.l1(a, b)).sum()
+    }
+
+    /// Returns the least sum of pairwise distances of `set` and `more` further free processors; `sum` is the sum of the
+    /// pairwise distances within `set`. `best` is the smallest sum known so far.
+    fn least(
+        grid: &Grid,
+        free: &[Coord],
+        set: &mut Vec<Coord>,
+        more: usize,
+        sum: u32,
+        mut best: u32,
+    ) -> u32 {
+        if more == 0 || sum >= best {
+            return best.min(sum);
+        }
+        for (i, &next) in free.iter().enumerate() {
+            let added: u32 = set.iter().map(|other| grid.l1(next, *other)).sum();
+            set.push(next);
+            best = least(grid, &free[i + 1..], set, more - 1, sum + added, best);
+            set.pop();
+        }
+        best
+    }
+}

@@ -2,9 +2,9 @@
 //! tuning of the tie vector as future work.
 //!
 //! In addition to the real machine, there are several *shadow* machines. All machines receive the same requests and
-//! releases; each shadow is served by MC1x1 with its own tie vector. After every [`TuneOptions::every`] requests, the
-//! losses of the shadows are added to a map of all vectors. The loss of a shadow is the sum of the pairwise L1 of its
-//! jobs, minus a part that is common to all shadows. Older observations decay ([`TuneOptions::memory`]). The real
+//! releases; each shadow is served by MC1x1 with its own tie vector. After every [`Tuning::every`] requests, the
+//! losses of the shadows are added to a [model](crate::allocator::loss_model) of all vectors. The loss of a shadow is the sum of the pairwise L1 of its
+//! jobs, minus a part that is common to all shadows. Older observations decay ([`Tuning::memory`]). The real
 //! machine then continues with the vector that has the smallest expected loss. One shadow continues with another vector
 //! that is promising or unknown; a different shadow is selected each time.
 //!
@@ -18,60 +18,38 @@
 //! state.
 //!
 //! Cost in time and memory: the cost of MC1x1 for every shadow and for the real machine, minus the shared decisions.
-//! The map costs less than one shadow.
-
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
+//! The model costs less than one shadow.
 
 use super::batch::{BatchReplay, ExternalQuery};
 use super::definition::CentreOptions;
 use super::mc1x1::Mc1x1;
 use super::tie_vector::{Slack, TieConfig, TieVector};
 use crate::allocator::explain::{self, ExplanationLog};
-use crate::allocator::loss_model::DecayingLossModel;
+use crate::allocator::loss_model::{Explorer, Tuning};
 use crate::allocator::{Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats};
 use crate::cancel::CancelToken;
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 
-/// Options for tuning a tie vector.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TuneOptions {
-    /// Number of shadow machines, at least one.
-    pub shadows: u32,
-    /// Number of requests between two evaluations of the shadows, at least one.
-    pub every: u32,
-    /// Number of requests after which the weight of an observation has decayed to 1/e.
-    pub memory: u32,
-    /// Whether the slack is tuned too.
-    pub slack: bool,
-}
-
-impl Default for TuneOptions {
-    fn default() -> Self {
-        Self { shadows: 24, every: 256, memory: 65536, slack: false }
-    }
-}
+/// The options by default. Steps are requests.
+pub const DEFAULT_TUNING: Tuning = Tuning { shadows: 24, every: 256, memory: 65536 };
 
 /// The MC1x1 allocator with a self-tuning tie vector.
 #[derive(Debug)]
 pub struct TunedMc1x1 {
     grid: Grid,
     options: CentreOptions,
-    tuning: TuneOptions,
+    /// Whether the slack is tuned too.
+    tunes_slack: bool,
     seed: u64,
-    rng: ChaCha8Rng,
-    map: Map,
+    points: Vec<Point>,
+    explorer: Explorer,
     /// Shadow machines; `None` before the first request.
     shadows: Option<Shadows>,
-    /// Index of the next shadow whose vector is changed.
-    next: usize,
-    /// Point of the map that the real machine uses.
+    /// Point that the real machine uses.
     best: usize,
     /// MC1x1 with the vector at `best`.
     engine: Mc1x1,
-    /// Number of requests since the last evaluation of the shadows.
-    since: u32,
     /// Slots of the running jobs, by the first processor of each job on the real machine.
     slots: Vec<u32>,
     spare: Vec<u32>,
@@ -86,7 +64,7 @@ pub struct TunedMc1x1 {
 /// The shadow machines.
 #[derive(Debug)]
 struct Shadows {
-    /// For each shadow, its point of the map.
+    /// For each shadow, its point.
     points: Vec<usize>,
     /// For each shadow, the sum of the pairwise L1 of all jobs started since the last evaluation.
     losses: Vec<u64>,
@@ -94,80 +72,80 @@ struct Shadows {
 }
 
 impl TunedMc1x1 {
-    /// Creates an allocator for `grid`. The vector in `options` is ignored. If the slack is tuned, the slack in
-    /// `options` is ignored.
-    pub fn new(grid: &Grid, options: CentreOptions, tuning: TuneOptions, seed: u64) -> Self {
+    /// Creates an allocator for `grid`. The vector in `options` is ignored. If `tunes_slack` is set, the slack in
+    /// `options` is ignored too.
+    pub fn new(
+        grid: &Grid,
+        options: CentreOptions,
+        tuning: Tuning,
+        tunes_slack: bool,
+        seed: u64,
+    ) -> Self {
+        let points = points(grid, (!tunes_slack).then_some(options.slack));
         let mut tuned = Self {
-            rng: ChaCha8Rng::seed_from_u64(seed),
-            map: Map::new(grid, (!tuning.slack).then_some(options.slack)),
+            explorer: Explorer::new(points.len(), tuning, seed),
+            points,
             shadows: None,
-            next: 0,
             best: 0,
             engine: Mc1x1::new(grid, options),
-            since: 0,
             slots: vec![0; grid.processors()],
             spare: Vec::new(),
             slots_made: 0,
             grid: grid.clone(),
             options,
-            tuning,
+            tunes_slack,
             seed,
             stop: CancelToken::new(),
             explanation: ExplanationLog::default(),
             count_ties: false,
             tied: None,
         };
-        tuned.best = tuned.map.draw(&mut tuned.rng);
+        tuned.best = tuned.explorer.draw();
         tuned.engine = tuned.engine_at(tuned.best);
         tuned
     }
 
-    fn options_at(&self, point: usize) -> CentreOptions {
-        let (vector, slack) = self.map.rule(point);
-        CentreOptions { tie: Some(vector), slack, ..self.options }
-    }
-
     fn engine_at(&self, point: usize) -> Mc1x1 {
-        let mut engine = Mc1x1::new(&self.grid, self.options_at(point));
+        let Point { vector, slack, .. } = self.points[point];
+        let options = CentreOptions { tie: Some(vector), slack, ..self.options };
+        let mut engine = Mc1x1::new(&self.grid, options);
         engine.attach(&self.explanation, &self.stop);
         engine
     }
 
     fn ties_at(&self, point: usize) -> TieConfig {
-        let (vector, slack) = self.map.rule(point);
-        TieConfig::new(Some(vector), slack)
+        TieConfig::new(Some(self.points[point].vector), self.points[point].slack)
     }
 
     /// Creates shadows of `machine`, on which no job runs.
     fn create_shadows(&mut self, machine: &Machine) -> Shadows {
         let points: Vec<usize> =
-            (0..self.tuning.shadows).map(|_| self.map.draw(&mut self.rng)).collect();
+            (0..self.explorer.tuning.shadows).map(|_| self.explorer.draw()).collect();
         let configs = points.iter().map(|&point| self.ties_at(point)).collect();
         let real = self.ties_at(self.best);
         let batch = BatchReplay::adaptive(machine, &self.grid, self.options, configs, real);
         Shadows { losses: vec![0; points.len()], points, batch }
     }
 
-    /// Evaluates the shadows: adds their losses to the map, chooses the best point, and moves one shadow to another
+    /// Evaluates the shadows: adds their losses to the model, chooses the best point, and moves one shadow to another
     /// point.
     fn tune(&mut self, shadows: &mut Shadows) {
-        let (requests, memory) = (f64::from(self.tuning.every), f64::from(self.tuning.memory));
         let losses = shadows.losses.iter_mut().map(std::mem::take);
         let observed: Vec<_> =
             shadows.points.iter().copied().zip(losses.map(|loss| loss as f64)).collect();
-        self.map.learn(&observed, requests, memory);
-        let best = self.map.best();
+        let Self { points, explorer, .. } = self;
+        let distance = |from: usize, to: usize| points[from].distance(&points[to]);
+        let (moved, point) = explorer.evaluate(&observed, distance);
+        let best = explorer.best;
         if best != self.best {
             self.best = best;
             self.engine = self.engine_at(best);
             shadows.batch.set_external(self.ties_at(best));
         }
-        let point = self.map.draw(&mut self.rng);
-        if let Some(moved) = shadows.points.get_mut(self.next) {
-            *moved = point;
-            shadows.batch.set_config(self.next as u32, self.ties_at(point));
+        if let Some(shadow) = shadows.points.get_mut(moved) {
+            *shadow = point;
+            shadows.batch.set_config(moved as u32, self.ties_at(point));
         }
-        self.next = (self.next + 1) % shadows.points.len().max(1);
     }
 
     /// Serves a request on the real machine and on the shadows.
@@ -178,13 +156,12 @@ impl TunedMc1x1 {
         shadows: &mut Shadows,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        if self.since >= self.tuning.every {
+        if self.explorer.is_due() {
             self.tune(shadows);
-            self.since = 0;
         }
         self.explanation.sentence(|| {
-            let (vector, slack) = self.map.rule(self.best);
-            let since = explain::count(self.since as usize, "request");
+            let Point { vector, slack, .. } = self.points[self.best];
+            let since = explain::count(self.explorer.since as usize, "request");
             let shadows = explain::count(shadows.points.len(), "shadow machine");
             format!(
                 "the vector with the least expected loss on {shadows} so far is {vector}, with a slack of {}; it was chosen {since} ago",
@@ -213,7 +190,7 @@ impl TunedMc1x1 {
         if let Some(first) = chosen.first() {
             self.slots[first.index()] = slot;
         }
-        self.since += 1;
+        self.explorer.since += 1;
         Ok(())
     }
 }
@@ -247,7 +224,8 @@ impl Shadows {
 
 impl Allocator for TunedMc1x1 {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        *self = Self::new(&self.grid, self.options, self.tuning, self.seed);
+        let (tuning, tunes_slack) = (self.explorer.tuning, self.tunes_slack);
+        *self = Self::new(&self.grid, self.options, tuning, tunes_slack, self.seed);
         (self.explanation, self.stop) = (setup.explanation.clone(), setup.stop.clone());
         self.count_ties = setup.count_ties;
         // The shadows record no explanations.
@@ -318,20 +296,6 @@ const SLACKS: [&str; 6] = ["0", "0.025", "0.05", "0.1", "0.2", "0.4"];
 /// Width of the kernel along the slack, in steps.
 const SLACK_WIDTH: f64 = 1.0;
 
-/// Map of the space of tie vectors and slacks. For each point, the map contains the expected loss per request, up to a
-/// constant that is common to all points.
-///
-/// Vectors whose weights have the same ratios define the same strategy, so the map contains only vectors whose three
-/// weights sum to `PARTS`. The map has one point for every combination of three weights with the fixed sum, a scan
-/// radius from a geometric sequence, and a slack.
-///
-/// Cost per observation: one kernel value for each point; there are a few hundred points.
-#[derive(Clone, Debug)]
-struct Map {
-    points: Vec<Point>,
-    losses: DecayingLossModel,
-}
-
 /// Tie vector and slack.
 #[derive(Clone, Copy, Debug)]
 struct Point {
@@ -341,55 +305,34 @@ struct Point {
     step: u32,
 }
 
-impl Map {
-    /// Creates an empty map for `grid`. Scan radii are at most half the longest side of the grid, because a larger
-    /// radius around the middle of the machine covers all of it. All points have the slack `fixed`; with `None` the
-    /// slack is tuned too.
-    fn new(grid: &Grid, fixed: Option<Slack>) -> Self {
-        let longest = grid.axes().iter().map(|axis| u32::from(axis.extent)).max().unwrap_or(1);
-        let radii = std::iter::successors(Some(1u32), |r| Some((r * 4 / 3).max(r + 1)));
-        let radii: Vec<u32> = radii.take_while(|&r| r <= (longest / 2).max(1)).collect();
-        let slacks = match fixed {
-            Some(slack) => vec![slack],
-            // A test checks that the table parses.
-            None => SLACKS.iter().filter_map(|text| text.parse().ok()).collect(),
-        };
-        let mut points = Vec::new();
-        for (slack, step) in slacks.into_iter().zip(0..) {
-            for &scan_radius in &radii {
-                for available in 0..=PARTS {
-                    for wall in 0..=PARTS - available {
-                        let border = PARTS - available - wall;
-                        let vector = TieVector { scan_radius, available, wall, border };
-                        points.push(Point { vector, slack, step });
-                    }
+/// Returns the points for `grid`: every combination of three weights whose sum is `PARTS`, a scan radius from a
+/// geometric sequence, and a slack. Vectors whose weights have the same ratios define the same strategy, so one sum
+/// suffices. There are a few hundred points.
+///
+/// Scan radii are at most half the longest side of the grid, because a larger radius around the middle of the machine
+/// covers all of it. All points have the slack `fixed`; with `None` the slack is tuned too.
+fn points(grid: &Grid, fixed: Option<Slack>) -> Vec<Point> {
+    let longest = grid.axes().iter().map(|axis| u32::from(axis.extent)).max().unwrap_or(1);
+    let radii = std::iter::successors(Some(1u32), |r| Some((r * 4 / 3).max(r + 1)));
+    let radii: Vec<u32> = radii.take_while(|&r| r <= (longest / 2).max(1)).collect();
+    let slacks = match fixed {
+        Some(slack) => vec![slack],
+        // A test checks that the table parses.
+        None => SLACKS.iter().filter_map(|text| text.parse().ok()).collect(),
+    };
+    let mut points = Vec::new();
+    for (slack, step) in slacks.into_iter().zip(0..) {
+        for &scan_radius in &radii {
+            for available in 0..=PARTS {
+                for wall in 0..=PARTS - available {
+                    let border = PARTS - available - wall;
+                    let vector = TieVector { scan_radius, available, wall, border };
+                    points.push(Point { vector, slack, step });
                 }
             }
         }
-        Self { losses: DecayingLossModel::new(points.len()), points }
     }
-
-    /// Returns the vector and the slack at a point.
-    fn rule(&self, point: usize) -> (TieVector, Slack) {
-        (self.points[point].vector, self.points[point].slack)
-    }
-
-    /// Adds the losses of shadows over the same requests. Each loss is added at the point of its
-    /// shadow. Older observations decay; `memory` is the time constant in requests.
-    fn learn(&mut self, observed: &[(usize, f64)], requests: f64, memory: f64) {
-        let Self { points, losses } = self;
-        losses.learn(observed, requests, memory, |from, to| points[from].distance(&points[to]));
-    }
-
-    /// Returns the point with the smallest expected loss.
-    fn best(&self) -> usize {
-        self.losses.best()
-    }
-
-    /// Returns a point to observe next.
-    fn draw(&self, rng: &mut ChaCha8Rng) -> usize {
-        self.losses.draw(rng)
-    }
+    points
 }
 
 impl Point {

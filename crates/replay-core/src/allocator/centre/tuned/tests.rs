@@ -4,10 +4,12 @@ use super::*;
 use crate::allocator::Decorator;
 use crate::allocator::centre::definition::ShellOrder;
 use crate::allocator::centre::tie_vector::WallRule;
+use crate::allocator::loss_model::DecayingLossModel;
 use crate::allocator::out_of_service;
 use crate::topology::{PairDistances, Topology};
 use proptest::prelude::*;
-use rand::RngExt;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 /// Events, each consisting of a number in 0..1 and a flag that is set if a job ends. The number selects the job that
 /// ends, or the size of the job that starts.
@@ -24,9 +26,9 @@ fn long_history(seed: u64, events: usize) -> History {
 
 fn tuned(machine: &str, seed: u64) -> TunedMc1x1 {
     let topology: Topology = machine.parse().expect("a machine");
-    let tuning = TuneOptions { shadows: 3, every: 4, memory: 100, slack: seed % 2 == 1 };
+    let tuning = Tuning { shadows: 3, every: 4, memory: 100 };
     let grid = topology.grid().expect("a grid");
-    TunedMc1x1::new(grid, CentreOptions::default(), tuning, seed)
+    TunedMc1x1::new(grid, CentreOptions::default(), tuning, seed % 2 == 1, seed)
 }
 
 /// Returns three numbers of processors for each shadow: the processors that are free, that are out of service, and that
@@ -156,10 +158,10 @@ fn check_against_single_shadows(
     [slack, per_wall, walled]: [bool; 3],
 ) -> Result<(), TestCaseError> {
     let topology: Topology = machine.parse().expect("a machine");
-    let tuning = TuneOptions { shadows: 7, every: 4, memory: 100, slack };
+    let tuning = Tuning { shadows: 7, every: 4, memory: 100 };
     let wall = if per_wall { WallRule::PerWall } else { WallRule::Once };
     let options = CentreOptions { wall, order, ..CentreOptions::default() };
-    let tuned = TunedMc1x1::new(topology.grid().expect("a grid"), options, tuning, seed);
+    let tuned = TunedMc1x1::new(topology.grid().expect("a grid"), options, tuning, slack, seed);
     let distances = PairDistances::new(&topology);
     let mut checked = Checked { tuned, plain: Vec::new(), distances };
     let mut real = Machine::new(topology);
@@ -236,7 +238,7 @@ impl Allocator for Checked {
     ) -> Result<(), Refusal> {
         let Self { tuned, plain, distances } = self;
         if plain.is_empty() {
-            plain.resize_with(tuned.tuning.shadows as usize, || PlainShadow {
+            plain.resize_with(tuned.explorer.tuning.shadows as usize, || PlainShadow {
                 machine: machine.clone(),
                 held: HashMap::new(),
                 leaving: Vec::new(),
@@ -248,7 +250,7 @@ impl Allocator for Checked {
         assert_eq!(tuned.engine_at(tuned.best).allocate(machine, request, &mut alone), served);
         assert_eq!(*chosen, alone);
         // The shadows were evaluated before this request.
-        if tuned.since == u32::from(served.is_ok()) {
+        if tuned.explorer.since == u32::from(served.is_ok()) {
             plain.iter_mut().for_each(|shadow| shadow.loss = 0);
         }
         if served.is_ok() {
@@ -348,36 +350,36 @@ fn tuning_reduces_distances() {
     let options = CentreOptions::default();
     let untied = total(&mut Mc1x1::new(grid, options));
     for slack in [false, true] {
-        let tuning = TuneOptions { shadows: 12, every: 64, slack, ..TuneOptions::default() };
-        let tuned = total(&mut TunedMc1x1::new(grid, options, tuning, 0));
+        let tuning = Tuning { shadows: 12, every: 64, ..DEFAULT_TUNING };
+        let tuned = total(&mut TunedMc1x1::new(grid, options, tuning, slack, 0));
         assert!(tuned < untied, "{slack} {tuned} {untied}");
     }
 }
 
-fn map(machine: &str) -> Map {
+fn points_of(machine: &str) -> Vec<Point> {
     let topology: Topology = machine.parse().expect("a machine");
-    Map::new(topology.grid().expect("a grid"), Some(Slack::NONE))
+    points(topology.grid().expect("a grid"), Some(Slack::NONE))
 }
 
 #[test]
-fn maps_contain_every_division_at_every_radius() {
+fn points_contain_every_division_at_every_radius() {
     let radii = |machine| {
-        let mut radii: Vec<_> = map(machine).points.iter().map(|p| p.vector.scan_radius).collect();
+        let mut radii: Vec<_> = points_of(machine).iter().map(|p| p.vector.scan_radius).collect();
         radii.dedup();
         radii
     };
     assert_eq!(radii("1x1"), [1]);
     assert_eq!(radii("10x10"), [1, 2, 3, 4, 5]);
     assert_eq!(radii("16x32"), [1, 2, 3, 4, 5, 6, 8, 10, 13]);
-    let map = map("10x10");
-    assert_eq!(map.points.len(), 5 * 91);
+    let all = points_of("10x10");
+    assert_eq!(all.len(), 5 * 91);
     let parts = |v: TieVector| v.available + v.wall + v.border;
-    assert!(map.points.iter().all(|p| parts(p.vector) == PARTS && !p.vector.is_indifferent()));
+    assert!(all.iter().all(|p| parts(p.vector) == PARTS && !p.vector.is_indifferent()));
 
     let topology: Topology = "10x10".parse().expect("a machine");
-    let map = Map::new(topology.grid().expect("a grid"), None);
-    assert_eq!(map.points.len(), SLACKS.len() * 5 * 91);
-    let last = map.points.last().expect("points");
+    let all = points(topology.grid().expect("a grid"), None);
+    assert_eq!(all.len(), SLACKS.len() * 5 * 91);
+    let last = all.last().expect("points");
     assert_eq!((last.step as usize + 1, last.slack.to_string().as_str()), (6, "0.4"));
 }
 
@@ -385,19 +387,19 @@ fn maps_contain_every_division_at_every_radius() {
 /// vector.
 #[test]
 fn the_best_point_is_near_the_least_loss() {
-    let mut map = map("10x10");
+    let points = points_of("10x10");
+    let mut model = DecayingLossModel::new(points.len());
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     let loss = |v: TieVector| {
         let off = (v.available - 6).abs() + (v.wall - 4).abs() + (v.border - 2).abs();
         off + 2 * (v.scan_radius as i32 - 3).abs()
     };
     for _ in 0..3000 {
-        let point = map.draw(&mut rng);
+        let point = model.draw(&mut rng);
         let noise = rng.random_range(-20..=20);
-        let lost = 100.0 * f64::from(loss(map.rule(point).0) + noise);
-        let Map { points, losses } = &mut map;
-        losses.observe(100.0, lost, |other| points[point].distance(&points[other]));
+        let lost = 100.0 * f64::from(loss(points[point].vector) + noise);
+        model.observe(100.0, lost, |other| points[point].distance(&points[other]));
     }
-    let (found, _) = map.rule(map.best());
+    let found = points[model.best()].vector;
     assert!(loss(found) <= 4, "{found}");
 }

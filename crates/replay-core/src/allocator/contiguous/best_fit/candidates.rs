@@ -20,12 +20,7 @@ pub struct Candidates {
 
 impl Choice for Candidates {
     /// Selects a base, and counts one operation per base.
-    fn choose(
-        &mut self,
-        frames: &mut Frames,
-        _machine: &Machine,
-        sides: [u16; 3],
-    ) -> Option<Coord> {
+    fn choose(&mut self, frames: &mut Frames, _: &Machine, sides: [u16; 3]) -> Option<Coord> {
         frames.find(sides);
         frames.operations += frames.count();
         frames.fewest_neighbours(&mut self.neighbour_counts, &mut self.tied);

@@ -2,8 +2,9 @@
 
 use crate::allocator::contiguous::frames::Frames;
 use crate::allocator::contiguous::scan::Scan;
-use crate::allocator::contiguous::{Choice, Preference, bits};
+use crate::allocator::contiguous::{Choice, Preference};
 use crate::allocator::submesh::volume;
+use crate::bits;
 use crate::machine::Machine;
 use crate::topology::Coord;
 
@@ -27,12 +28,7 @@ type Range = (usize, usize);
 
 impl Choice for SmallestBox {
     /// Selects a base, and counts one operation per combined word.
-    fn choose(
-        &mut self,
-        frames: &mut Frames,
-        _machine: &Machine,
-        sides: [u16; 3],
-    ) -> Option<Coord> {
+    fn choose(&mut self, frames: &mut Frames, _: &Machine, sides: [u16; 3]) -> Option<Coord> {
         let frame = frames.order().map(|axis| usize::from(sides[axis]));
         let mut search = Search { frames, frame, best: None, combined: 0 };
         search.boxes(&mut self.slab, &mut self.row);

@@ -114,8 +114,7 @@ impl Allocator for Literal {
                     self.jobs += 1;
                     chosen.iter().for_each(|node| self.owners[node.index()] = self.jobs);
                     self.census.operations += chosen.len() as u64;
-                    self.census.blocks = 1;
-                    self.census.busy_list += 1;
+                    self.census.add_job(1);
                     return Ok(());
                 }
             }

@@ -1,6 +1,7 @@
 //! The number of direct neighbours of each base that are bases too, computed for all bases at once.
 
-use super::{Frames, bits};
+use super::Frames;
+use crate::bits;
 use crate::topology::Coord;
 
 /// A number from 0 to 7 for every processor, stored as three planes of bits. The plane of the lowest bits comes first.

@@ -1,5 +1,5 @@
-//! Measures the time per allocation attempt for every strategy. Also measures the overhead ratios of Bani-Mohammad's
-//! thesis, with the published algorithms (`engine=literal`) and with the fast engines.
+//! Measures the time per allocation attempt for every strategy. The benchmark also measures the overhead ratios of
+//! Bani-Mohammad's thesis, with the published algorithms (`engine=literal`) and with the fast engines.
 //!
 //! FCFS schedules a saturated stream of jobs whose sides are at most half the side of the machine. The
 //! wall-clock time in the allocator, including refusals and releases, is divided by the number of attempts.

@@ -73,7 +73,7 @@ fn decisions(criterion: &mut Criterion) {
             let mut allocator = spec.build(&machine, 0).expect("the strategy supports hypercubes");
             group.bench_function(name, |bencher| {
                 bencher.iter_custom(|attempts| {
-                    // Enough attempts to fill the machine.
+                    // This number of attempts is enough to fill the machine.
                     let rounds = attempts.max(20_000);
                     run(&cube, allocator.as_mut(), rounds).mul_f64(attempts as f64 / rounds as f64)
                 });

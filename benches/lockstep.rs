@@ -1,10 +1,10 @@
-//! Measures the effect of replaying tie vectors together. For several numbers of vectors, it reports the number of
-//! machine states with a decision, and the seconds per vector.
+//! Measures the effect of replaying tie vectors together. For each of several numbers of vectors, the benchmark reports
+//! the number of machine states in which a decision is made, and the seconds per vector.
 //!
-//! The vectors are neighbours in the middle of the grid of the paper (SR 1 to 9, factors 0 to 10). Each complete log is
-//! replayed under FCFS on one thread, and only distances are measured. Vectors whose machines have the same free
-//! processors share one machine state; without sharing, the number of states would be the number of vectors times the
-//! number of jobs. Absent logs are reported and skipped.
+//! The tie vectors are neighbours in the middle of the grid of the paper (scan radius SR from 1 to 9, factors from 0 to
+//! 10). Each complete log is replayed under FCFS on one thread, and only distances are measured. Vectors whose machines
+//! have the same free processors share one machine state; without sharing, the number of states would be the number of
+//! vectors times the number of jobs. Absent logs are reported and skipped.
 //!
 //! `cargo bench --bench lockstep`
 

@@ -1,11 +1,11 @@
 //! Compares the event-driven network with the reference network, which steps the same model flit by flit and
 //! cycle by cycle.
 //!
-//! Packets of 8 flits are sent on a 16 x 16 mesh in two kinds of traffic. In random traffic, one packet is injected per
-//! given number of cycles. In "all to all" of Lo et al., every node sends to nodes 0, 1, 2, ... in this order. The
-//! event-driven network and the reference network get the same packets and must deliver each packet in the same cycle.
-//! A flit-hop is the crossing of one channel by one flit. Flit-hops are counted in two totals: for links only, and for
-//! all channels.
+//! Packets of 8 flits are sent on a 16 x 16 mesh in two kinds of traffic. In random traffic, packets are injected one
+//! after the other, with a given number of cycles between two packets. In "all to all" of Lo et al., every node sends
+//! to nodes 0, 1, 2, ... in this order. The event-driven network and the reference network get the same packets and
+//! must deliver each packet in the same cycle. A flit-hop is the crossing of one channel by one flit. Flit-hops are
+//! counted in two totals: for links only, and for all channels.
 //!
 //! [`touches`] measures a lower bound of the time: it makes the memory accesses that each hop of a header needs, but
 //! none of the decisions of a network.
@@ -43,8 +43,8 @@ fn random(nodes: u32, cycles_per_packet: f64, count: u32) -> Scenario {
     Scenario { name, packets: (0..count).map(packet).collect() }
 }
 
-/// Returns a scenario in which every node sends a packet to every other. All packets are queued at cycle 0. Each node
-/// sends its packets in the same order as if each packet were queued only after the previous packet had left.
+/// Returns a scenario in which every node sends a packet to every other node. All packets are queued at cycle 0. Each
+/// node sends its packets in the same order as if each packet were queued only after the previous packet had left.
 fn all_to_all(nodes: u32) -> Scenario {
     let pairs = (0..nodes).flat_map(|dst| (0..nodes).map(move |src| (src, dst)));
     let packets = pairs.filter(|(src, dst)| src != dst).enumerate().map(|(i, (src, dst))| {

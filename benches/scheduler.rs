@@ -7,7 +7,7 @@
 //!
 //! `cargo bench --bench scheduler -- results/benchmarks` writes `scheduler.csv` into that folder. Conservative
 //! backfilling is measured with shorter queues unless the argument `full` is given. Any other argument selects the
-//! schedulers whose names start with it.
+//! schedulers whose names start with this argument.
 
 use std::error::Error;
 use std::path::Path;

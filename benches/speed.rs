@@ -6,11 +6,11 @@
 //! cargo bench --bench speed -- results/benchmarks/speed.csv mm gabl    only items whose names contain these
 //! ```
 //!
-//! A ratio is the CPU time of the thread divided by the CPU time of a calibration loop. This loop runs before and after
-//! the item in the same process. A baseline is therefore valid for all machines of one model, even if they are busy,
-//! and roughly valid for other models. The result of an item is its minimum ratio over several rounds. An item that
-//! seems slower than the baseline by more than [`TOLERANCE`] is measured again, up to [`ROUNDS`] rounds, before it is
-//! reported.
+//! A ratio is the CPU time of the thread divided by the CPU time of a calibration loop. The calibration loop runs
+//! before and after the measured item, in the same process. A baseline is therefore valid for all machines of one
+//! model, even if they are busy, and roughly valid for other models. The result of an item is its minimum ratio over
+//! several rounds. An item that seems slower than the baseline by more than [`TOLERANCE`] is measured again, up to
+//! [`ROUNDS`] rounds, before it is reported.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,4 +1,5 @@
-//! Arguments that several commands share, and the arguments of the main job, as typed.
+//! Arguments that several commands share, and the arguments of the main job (`replay` without a subcommand), as typed
+//! by the user.
 
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
@@ -253,7 +254,7 @@ impl ShakeArgs {
     }
 }
 
-/// Arguments of the main job, as typed.
+/// Arguments of the main job (`replay` without a subcommand), as typed by the user.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
     #[command(flatten)]
@@ -274,7 +275,7 @@ pub struct RunArgs {
     ///
     /// replay list columns lists the names. A named column enables the measurements that it needs: tied_percent, for
     /// example, counts ties, as --ties does. Without --out, the formats csv and json include diameter, dispersal and
-    /// components, unless --columns is given without them. Files have all columns.
+    /// components, except if --columns omits them. Files have all columns.
     #[arg(
         long,
         value_name = "LIST",
@@ -418,7 +419,8 @@ impl WriteArg {
         self.write.is_some()
     }
 
-    /// Returns the path of the output file; `None` for standard output, for which `-` may also be given.
+    /// Returns the path of the output file; `None` for standard output, which is the default and can also be given as
+    /// `-`.
     pub fn file(&self) -> Option<&Path> {
         self.write.as_deref().filter(|path| path.as_os_str() != "-")
     }

@@ -20,8 +20,8 @@ use replay_output::report::RunChange;
 pub struct BaselineArg {
     /// Print the change of each mean, in percent, from the results in this folder.
     ///
-    /// Runs are matched by trace, machine, scheduler, strategy, policy, seed and copy. replay compare tests whether a change
-    /// is significant.
+    /// Runs are matched by trace, machine, scheduler, strategy, policy, seed and copy. The command replay compare tests
+    /// whether a change is significant.
     #[arg(long, value_name = "DIR", help_heading = "Output", hide_short_help = true)]
     pub baseline: Option<PathBuf>,
 }
@@ -107,8 +107,8 @@ impl BaselineArg {
 }
 
 impl Baseline {
-    /// Returns the change of a value of a run, in percent; `None` if the baseline does not contain the run or its value
-    /// is 0.
+    /// Returns the change of a value of a run, in percent; `None` if the baseline does not contain the run, or if the
+    /// value in the baseline is 0.
     fn change(&self, key: &RunKey, measure: usize, value: f64) -> Option<f64> {
         let before = self.0.get(&RunRow::key(key))?[measure];
         Some(100.0 * (value / before - 1.0)).filter(|change| change.is_finite())

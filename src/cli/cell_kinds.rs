@@ -1,5 +1,5 @@
-//! Kinds of cells: cells with the same trace, the same scheduler and strategies of one group are of one kind. Cells of
-//! one kind take about the same time.
+//! Kinds of cells: two cells are of one kind if they have the same trace and the same scheduler, and if their
+//! strategies belong to one group. Cells of one kind take about the same time.
 
 use std::collections::{BTreeMap, HashMap};
 

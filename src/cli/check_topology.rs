@@ -26,18 +26,18 @@ use replay_output::report::{Align, Sheet};
   replay check-topology 'block[4,16]:6x4' --alloc 'slurm-block[segment=4]'
   replay check-topology tree:4x8x18 --format csv")]
 pub struct CheckTopologyArgs {
-    /// Check this file, topology.conf or topology.yaml, or a machine such as tree:4x8x18 or block[18,72]:8x18.
+    /// Check this topology.conf or topology.yaml file, or a machine such as tree:4x8x18 or block[18,72]:8x18.
     ///
-    /// topology.yaml:NAME is the topology NAME of a file with several topologies. The default is the topology with
-    /// cluster_default: true, or else the first topology.
+    /// The form topology.yaml:NAME selects the topology named NAME in a file with several topologies. The default is
+    /// the topology with cluster_default: true, or else the first topology.
     ///
     /// The findings are: machine (the size of the machine), never-runs (job sizes without a placement on the idle
     /// machine under the rule of --alloc), skipped-level (missing block sizes between used sizes, or missing switch
     /// levels between used levels), name-order (names that are not in natural order in the file, although nodes are
     /// numbered in natural order), empty (leaves or blocks without nodes), small-block (blocks smaller than the base
     /// size), idle-nodes. The check idle-nodes fills the idle machine with jobs of one size until no further job fits.
-    /// The check idle-nodes reports the five sizes that leave the most nodes idle. Nodes that remain only because the
-    /// size does not divide the number of nodes are not counted.
+    /// The check idle-nodes reports the five sizes that leave the most nodes idle. Nodes are not counted if they remain
+    /// only because the size does not divide the number of nodes.
     #[arg(value_name = "FILE")]
     file: String,
 

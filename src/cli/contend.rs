@@ -250,8 +250,8 @@ fn run_or_merge(
     session.publish(&mut Contention { args, loaded: &loaded, runs, shaken, sorting }, &tally)
 }
 
-/// Returns the cells with only the jobs that the strategy of the cell admits. Also returns the rejected jobs of each
-/// cell whose strategy rejects jobs.
+/// Returns the cells, each restricted to the jobs that its strategy admits. The second list contains the rejected sizes
+/// of each cell; an entry is `None` if the strategy of the cell rejects no jobs.
 fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
     let mut all: Vec<(Cell, Option<Vec<RejectedSize>>)> = Vec::with_capacity(cells.len());
     for (place, cell) in cells.iter().enumerate() {
@@ -273,7 +273,7 @@ fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
     all.into_iter().unzip()
 }
 
-/// Returns a line for each mean of each setting if two jobs determine the order of strategies by this mean.
+/// Returns a line for each setting and each mean for which two jobs determine the order of the strategies.
 fn decided_by_two_jobs(runs: &[ContentionRun]) -> Vec<String> {
     let mut lines = Vec::new();
     for group in settings(runs) {

@@ -1,4 +1,4 @@
-//! Estimates of the duration of long cells, reported while they run.
+//! Estimates of the duration of long cells, reported while the cells run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

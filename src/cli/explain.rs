@@ -69,7 +69,8 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         })
 }
 
-/// Options for figures. These options have no effect in this command and are hidden from its help.
+/// Options for figures. In this command, the options for figures have no effect and are hidden from
+/// the help.
 const FIGURES: [&str; 6] =
     ["plots", "no_plots", "figure_size", "font_size", "no_title", "figure_strategies"];
 

@@ -11,8 +11,8 @@ use replay_output::plot::{FigureSize, FigureStyle, FontSize};
 pub struct FigureArgs {
     /// Draw figures of this size, such as 85x60mm, 8.5x6cm or 3.35x2.4in [default: 1000 pt wide, height by kind].
     ///
-    /// The width is exact. A figure is taller if its text needs more height, for example if it has many rows. SVG, PNG
-    /// and PDF have this size on paper.
+    /// The width is exact. A figure is taller if its text needs more height, for example if the figure has many rows.
+    /// SVG, PNG and PDF have this size on paper.
     #[arg(
         long,
         value_name = "WxH",

@@ -38,14 +38,15 @@ pub struct ImportArgs {
     #[command(flatten)]
     write: WriteArg,
 
-    /// Read the meaning of columns from this TOML file; for csv and parquet.
+    /// Read the meaning of columns from this TOML file; for the formats csv and parquet.
     ///
     /// The file may contain separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; and zone = "UTC", "+01:00"
     /// or "Europe/Prague". The time format iso truncates fractions of a second; the other formats round to the nearest
-    /// second. Under [columns] the file names the columns id, submit, start or wait, end or run, size, estimate,
-    /// status, user, group, queue, nodes. A duration may have a unit: run = { column = "min", unit = "minutes" }; other
-    /// units are hours, HH:MM:SS and seconds. Further entries are status = { column = "s", ok = ["done"], failed =
-    /// [..], cancelled = [..] }, or slurm = true if the column contains Slurm's job states.
+    /// second. Under [columns], the file assigns columns of the log to the keys id, submit, start or wait, end or run,
+    /// size, estimate, status, user, group, queue, nodes. A duration may have a unit: run = { column = "min", unit =
+    /// "minutes" }; other units are hours, HH:MM:SS and seconds. The key status has the form status = { column = "s",
+    /// ok = ["done"], failed = [..], cancelled = [..] }; if the column contains Slurm's job states, slurm = true
+    /// replaces the three lists.
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
 
@@ -119,7 +120,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
             let message = format!("--write {}: is also the log; name another file", path.display());
             return Err(Failure::usage_message(message));
         }
-        // If a file were given twice, the trace would contain all its jobs twice.
+        // If a file were given twice, the trace would contain all jobs of the file twice.
         let is_same = |other: &&PathBuf| !is_input(other) && files::same_file(other, read);
         if let Some(other) = args.files[..at].iter().find(is_same) {
             let (file, other) = (file.display(), other.display());

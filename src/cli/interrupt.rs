@@ -78,7 +78,7 @@ pub fn cancel_token(quiet: bool) -> CancelToken {
     token
 }
 
-/// Lets the first SIGINT or SIGTERM from now on raise `token`.
+/// Makes the first SIGINT or SIGTERM that arrives from now on raise `token`.
 pub fn cancel_by_signal(token: &CancelToken, quiet: bool) {
     *ACTIVE.lock().unwrap_or_else(PoisonError::into_inner) = Some((token.clone(), quiet));
 }

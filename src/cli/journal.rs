@@ -1,4 +1,4 @@
-//! The journal in the folder of a command, and the plan in the same folder, which names the command.
+//! The journal in the folder of a command, and the plan in this folder; the plan contains the name of the command.
 //!
 //! Sweeps, searches, `stream` and `contend` keep a journal. The journals of sweeps and of shards are kept when they are
 //! complete, because shards are merged from their journals. The journals of `stream`, `contend` and whole searches are
@@ -103,8 +103,9 @@ pub fn journal_of(dir: &Dir) -> Option<String> {
 
 /// Returns the other builds that ran cells of a folder.
 ///
-/// A folder is continued only by the build that began the folder, unless `other_build` is true, because another build
-/// may compute other numbers. `other_build` is `None` if the command has no option to accept another build.
+/// Only the build that began a folder may continue it, because another build may compute other numbers. If
+/// `other_build` is true, any build may continue the folder. `other_build` is `None` if the command has no option to
+/// accept another build.
 ///
 /// # Errors
 /// A usage error if another build began the folder.

@@ -42,7 +42,7 @@ use replay_published::{Audit, Check, SUITES};
   replay list traces
   replay list columns --format json")]
 pub struct ListArgs {
-    /// Kind of names to list [default: all but columns].
+    /// Kind of names to list [default: all except columns].
     what: Option<Listing>,
 
     /// Print in this format on standard output.
@@ -88,9 +88,9 @@ enum ListFormat {
     Table,
     /// One JSON object for each entry, each on a separate line.
     Json,
-    /// Comma-separated values; parameters by their names.
+    /// Comma-separated values; only the names of parameters are listed.
     Csv,
-    /// A Markdown table; parameters by their names.
+    /// A Markdown table; only the names of parameters are listed.
     Md,
     /// One name per line; only traces that are present are listed.
     Names,

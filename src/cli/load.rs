@@ -65,7 +65,7 @@ pub fn load_traces(
         match search.resolve(name, &manifest) {
             Ok(path) => Ok(Source::File(path)),
             Err(_) if is_own(name, &manifest) => Ok(Source::Own),
-            // A name that no trace has may be the name of a workload model.
+            // If no trace has this name, the name may denote a workload model.
             Err(_) if synthetic::is_generator(name) => {
                 let name = name.parse().map_err(Failure::usage)?;
                 synthetic::generate(&name).map(Source::Generated).map_err(Failure::usage)
@@ -144,7 +144,7 @@ pub fn with_input<T>(source: &Path, read: impl FnOnce(&[u8]) -> T) -> Option<T> 
     known.as_deref().filter(|_| source == Path::new(INPUT_NAME)).map(read)
 }
 
-/// A reader that copies all bytes that are read into `text`.
+/// A reader that copies every byte that it reads to `text`.
 struct TeeReader<R> {
     inner: R,
     text: Vec<u8>,

@@ -27,7 +27,7 @@ pub struct MessageArgs {
     #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
     network: Option<Named<Model>>,
 
-    /// Draw the packets of a job from exponential[mean=..] or fixed[packets=..] [default: by --preset].
+    /// Draw the number of packets of a job from exponential[mean=..] or fixed[packets=..] [default: by --preset].
     #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
     quota: Option<Named<Quota>>,
 

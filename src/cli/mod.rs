@@ -143,8 +143,8 @@ enum Command {
     ///
     /// For the scheduler, the explanation lists the waiting jobs, the jobs that started before this job, and the jobs
     /// that this job overtook, each with the reason. For the allocator, the explanation lists the placements that were
-    /// tried, the reasons for refusals, and the selected candidate. The placements are candidates with scores and tie
-    /// values, frames, runs of free processors, or blocks.
+    /// tried, the reasons for refusals, and the selected candidate. Depending on the allocator, the placements are
+    /// candidates (with scores and tie values), frames, runs of free processors, or blocks.
     Explain(explain::ExplainArgs),
     /// Compare runs of the same jobs, job by job, with confidence intervals.
     Compare(compare::CompareArgs),
@@ -155,36 +155,37 @@ enum Command {
     Report(report::ReportArgs),
     /// Search for good tie vectors.
     ///
-    /// The command evaluates vectors on one or several traces and ranks the vectors. --strategy determines the vectors:
-    /// every ratio of a grid, ratios near the best ratio so far, random ratios, or ratios from another program. Vectors
-    /// given by --tie are shown in addition to the vectors that the search finds.
+    /// The command evaluates vectors on one or several traces and ranks the vectors. The option --strategy determines
+    /// the vectors: every ratio of a grid, ratios near the best ratio so far, random ratios, or ratios from another
+    /// program. Vectors given by --tie are shown in addition to the vectors that the search finds.
     Search(Box<search::SearchArgs>),
     /// List names: allocators, schedulers, traces, policies, suites, columns, ...
     List(list::ListArgs),
     /// Simulate stochastic streams of jobs, replicated until the means are precise.
     ///
-    /// The command runs every combination of loads, schedulers and allocators with common random numbers. It reports
-    /// means with 95 % intervals, as in studies of fragmentation. With --backlog, there are always waiting jobs, and
-    /// the command compares placement rules on a torus.
+    /// The command runs every combination of loads, schedulers and allocators with common random numbers. The command
+    /// reports means with 95 % intervals, as in studies of fragmentation. With --backlog, there are always waiting
+    /// jobs, and the command compares placement rules on a torus.
     Stream(stream::StreamArgs),
     /// Simulate the messages of the jobs of a trace on a network.
     ///
-    /// The number of packets of a job is chosen so that the job, without other jobs, sends for run time x scale cycles.
-    /// The error is at most 1 %, unless a single packet or step takes longer than 1 % of this time. With the other
-    /// jobs, a job ends when its packets are delivered. The stretch of a job is the ratio of its time with the other
-    /// jobs to its time without other jobs. The time without other jobs is measured on the shape of the job if the
-    /// trace has shapes, or else on the most compact box that is large enough. An allocation of five processors in a
-    /// row therefore stretches a job even without other jobs. A job of one processor holds the processor for run time x
-    /// scale cycles and sends nothing. Means of stretch, packets, distances and dispersal include only the jobs that
-    /// send packets; means of waits and turnarounds include all jobs. The use of a link is the reserved time of the
-    /// link. On a torus, this time is summed over the virtual channels of the link.
+    /// The number of packets of a job is chosen so that the job, if it runs without other jobs, sends packets for (run
+    /// time) x scale cycles. The sending time of a job without other jobs differs from (run time) x scale by at most 1
+    /// %, unless a single packet or step takes longer than 1 % of this time. With the other jobs, a job ends when its
+    /// packets are delivered. The stretch of a job is the ratio of its time with the other jobs to its time without
+    /// other jobs. The time without other jobs is measured on the shape of the job if the trace has shapes, or else on
+    /// the most compact box that is large enough. An allocation of five processors in a row therefore stretches a job
+    /// even without other jobs. A job of one processor holds the processor for run time x scale cycles and sends
+    /// nothing. Means of stretch, packets, distances and dispersal include only the jobs that send packets; means of
+    /// waits and turnarounds include all jobs. The use of a link is the reserved time of the link. On a torus, this
+    /// time is summed over the virtual channels of the link.
     Contend(contend::ContendArgs),
     /// Send a list of packets through the flit-level network. The command writes a row for each packet, as CSV.
     Network(network::NetworkArgs),
     /// Apply the placement rules of Slurm and Kueue to single requests.
     ///
     /// Each row of a CSV file names a machine (a topology.yaml or topology.conf), the free nodes of the machine and a
-    /// request. The result has the nodes that the rule selects; for torus3d it also has the boxes.
+    /// request. The result has the nodes that the rule selects and, for torus3d, the boxes.
     Place(place::PlaceArgs),
     /// Check trees and blocks: sizes that never run, missing levels, idle nodes.
     ///

@@ -25,11 +25,12 @@ pub struct NetworkArgs {
     /// Send the packets of this CSV file with the columns id,src,dst,flits,inject_cycle; - is standard input.
     ///
     /// A packet has 1 to 65,536 flits; inject_cycle is at most 2^53 (9,007,199,254,740,992); a line has at most 16 MiB.
-    /// Nodes are numbered with x varying fastest: id = x + W*y (+ W*D*z). In the result, the column inject repeats
-    /// inject_cycle, and head_at_destination and delivered are the arrival times of the first and the last flit.
-    /// latency is counted from the cycle in which the packet becomes the first in its sender's queue. Therefore
-    /// delivered - latency - inject is the time for which the packet waits behind other packets in this queue. blocked
-    /// is the total time for which the header waits on its path.
+    /// Nodes are numbered with x varying fastest: id = x + W*y (+ W*D*z), where W and D are the side lengths of the
+    /// machine along x and y. In the result, the column inject repeats inject_cycle. The columns head_at_destination
+    /// and delivered are the arrival times of the first and the last flit. The column latency is counted from the cycle
+    /// in which the packet becomes the first in its sender's queue. Therefore, delivered - latency - inject is the time
+    /// for which the packet waits behind other packets in its sender's queue. The column blocked is the total time for
+    /// which the header waits on its path.
     #[arg(long, value_name = "FILE")]
     packets: PathBuf,
 

@@ -34,11 +34,11 @@ pub struct PlaceArgs {
     /// Place the requests in this CSV file with the columns topology, free, n; - is standard input.
     ///
     /// The columns weights, required and segment are optional. Nodes are numbered torus by torus; within a torus, x
-    /// varies fastest, then y, then z; cells without a node are skipped. free and required are ranges such as 0-3,7;
-    /// weights has a number for each node, separated by blanks. The result has the columns of the input and the columns
-    /// status, nodes, picks, fragmentation_before, fragmentation_after and rank_order. The status is ok if the job
-    /// starts. The status is no_fit, segment_no_fit, req_not_avail, req_no_match or req_too_many if the job waits, and
-    /// bad_config if the job can never start.
+    /// varies fastest, then y, then z; cells without a node are skipped. The columns free and required contain ranges
+    /// such as 0-3,7; the column weights has a number for each node, separated by blanks. The result has the columns of
+    /// the input and the columns status, nodes, picks, fragmentation_before, fragmentation_after and rank_order. The
+    /// status is ok if the job starts. The status is no_fit, segment_no_fit, req_not_avail, req_no_match or
+    /// req_too_many if the job waits, and bad_config if the job can never start.
     ///
     /// If the file has a column named rule, the requests are for trees and blocks. The columns are then topology, rule
     /// (slurm-tree, tree-fit, slurm-block, kueue or fragmentation), options (key=value, separated by blanks;

@@ -229,8 +229,9 @@ impl TableArgs {
     }
 }
 
-/// Returns a column for each key, which reads this key of a JSON object. The columns print rows that are not a
-/// [`Table`]. The items of an array are joined by blanks; an object in an array counts as the text of its field `key`.
+/// Returns a column for each key of JSON objects; the column reads the value of its key from an object. The columns
+/// print rows that are not a [`Table`]. The items of an array are joined by blanks; an object in an array counts as the
+/// text of its field `key`.
 pub fn fields(keys: &[&'static str]) -> Vec<Column<serde_json::Value>> {
     let column = |&key| {
         let read = move |row: &serde_json::Value| text(&row[key]);

@@ -15,9 +15,9 @@ use super::threads::Ticker;
 use replay_core::number::grouped;
 use replay_experiment::sweep::Plan;
 
-/// Returns a bar with `steps` steps, or a spinner, and the ticker that redraws it. A template may contain the keys of
-/// the library indicatif, `{rate}` for steps per second, and `{left}` for the remaining time. `{rate}` and `{left}` are
-/// computed from the mean speed since the bar was created.
+/// Returns a progress bar with `steps` steps, or a spinner if `steps` is `None`, and the ticker that redraws the bar. A
+/// template may contain the keys of the library indicatif, `{rate}` for steps per second, and `{left}` for the
+/// remaining time. `{rate}` and `{left}` are computed from the mean speed since the bar was created.
 pub fn bar(quiet: bool, steps: Option<u64>, template: &str) -> (ProgressBar, Option<Ticker>) {
     bar_with(quiet, steps, template, |state| left(state.pos(), state.len(), state.elapsed()))
 }
@@ -65,8 +65,8 @@ fn rate(done: u64, elapsed: Duration) -> String {
     }
 }
 
-/// Formats the remaining time at the mean speed so far; formats the elapsed time before the first step or if the number
-/// of steps is unknown.
+/// Formats the remaining time at the mean speed so far. Before the first step, or if the number of steps is unknown,
+/// formats the elapsed time instead.
 fn left(done: u64, all: Option<u64>, elapsed: Duration) -> String {
     match all {
         Some(all) if done > 0 => {

@@ -48,7 +48,7 @@ pub struct ResolvedGrid {
 }
 
 impl ResolvedGrid {
-    /// Loads the traces of a grid. If there is a grid file `file`, errors about traces name it.
+    /// Loads the traces of a grid. If there is a grid file `file`, errors about traces contain its name.
     ///
     /// # Errors
     /// A usage error for names that cannot be used together; a data error for a wrong trace.

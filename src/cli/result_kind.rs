@@ -1,6 +1,6 @@
 //! Kinds of results.
 
-/// Command that wrote results. Sweeps and merges of sweeps write the same kind of results.
+/// Command that wrote results. A sweep and a merge of its shards write the same kind of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Run,

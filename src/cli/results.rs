@@ -43,7 +43,7 @@ pub trait Results {
         false
     }
 
-    /// Sorts the rows for printing, after they are written.
+    /// Sorts the rows for printing, after the rows have been written to files.
     fn arrange(&mut self) {}
 
     /// Returns the tables to print as text or Markdown.

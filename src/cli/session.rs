@@ -408,7 +408,7 @@ fn claim(out: &Path, kind: Kind, force: bool) -> Result<Folder, FolderError> {
         if !force {
             return Err(FolderError::Other(earlier::description(folder.dir())));
         }
-        // The other command's journal is removed when new results are written.
+        // The journal of another command is removed when new results are written.
         journal::schedule_removal(&mut folder)?;
     }
     folder.check(kind.tables())?;

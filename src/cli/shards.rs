@@ -171,8 +171,8 @@ pub struct Shards<'a> {
 
 impl<'a> Shards<'a> {
     /// Reads the plan of all folders. `read` returns the digest of the plan in a folder, and the plan. Checks that the
-    /// folders are for the same cells, and that `--out` is not one of the folders. Also checks that one build ran all
-    /// cells, unless `--other-build` was given.
+    /// folders are for the same cells, and that `--out` is not one of the folders. Unless `--other-build` was given,
+    /// checks that one build ran all cells.
     ///
     /// # Errors
     /// The errors of `read`, a data error that names two different folders, and a usage error for `--out`.

@@ -75,8 +75,8 @@ pub struct ShowArgs {
     /// Show the jobs on the processors from one instant to another, as bars.
     ///
     /// Instants have the format of --at: 600000..700000, 7d..8d. Processors are in the order of the strategy's curve,
-    /// or row by row. With --out, the table fragmentation is also written: the number of free processors, and the
-    /// largest free boxes and regions.
+    /// or row by row. With --out, a table named fragmentation is also written, which contains the number of free
+    /// processors and the largest free boxes and regions.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, help_heading = "Show")]
     pub gantt: Option<Window>,
 

@@ -38,9 +38,9 @@ pub struct Chosen {
     pub tried: Option<Tried>,
 }
 
-/// If neither an allocator nor a tie vector is given, selects the allocators of the main job, provided that no trace is
-/// given or that `alone` is true. In all other cases, replaces `all` with the allocators that work with every machine
-/// and scheduler.
+/// Selects the allocators of the main job if neither an allocator nor a tie vector is given, and if no trace is given
+/// or `alone` is true. In all other cases, replaces `all` with the allocators that work with every machine and
+/// scheduler.
 ///
 /// # Errors
 /// Errors of reading the traces, and a usage error if a name is unknown.
@@ -58,8 +58,8 @@ pub fn chosen(args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failu
 }
 
 impl ResolvedGrid {
-    /// Resolves the options of a grid. Without trace, allocator and tie vector, resolves the grid of the main job. All
-    /// names are checked before any trace is read.
+    /// Resolves the options of a grid. If neither a trace, nor an allocator, nor a tie vector is given, resolves the
+    /// grid of the main job. All names are checked before any trace is read.
     ///
     /// # Errors
     /// A usage error for a wrong option; a data error for a wrong trace.
@@ -72,8 +72,8 @@ impl ResolvedGrid {
         Self::chosen(chosen(args, false, quiet)?, shake, measure, quiet)
     }
 
-    /// Resolves the options of the main job. Without allocator and tie vector, the main job compares several
-    /// strategies.
+    /// Resolves the options of the main job. If neither an allocator nor a tie vector is given, the main job compares
+    /// several strategies.
     ///
     /// # Errors
     /// The errors of [`resolve`](Self::resolve).
@@ -115,7 +115,7 @@ impl ResolvedGrid {
     }
 
     /// Resolves the single cell of a `command` that examines one run; the default allocator is MC1x1. `recorded` is the
-    /// error message if the allocator is recorded.
+    /// error message for the case that the allocator is `recorded`.
     ///
     /// # Errors
     /// The errors of [`resolve`](Self::resolve), and a usage error if there are several cells.
@@ -148,7 +148,7 @@ fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
     let trial = trial(args, quiet)?;
     let mut names = MAIN_JOB.to_string();
     if trial.machines().iter().any(|machine| machine.grid().is_none()) {
-        // Some names are in both lists.
+        // Some allocators are in both lists, `MAIN_JOB` and `ELSEWHERE`.
         let named = split_list(MAIN_JOB);
         let more = split_list(ELSEWHERE).into_iter().filter(|name| !named.contains(name));
         names = named.iter().copied().chain(more).collect::<Vec<_>>().join(",");
@@ -178,7 +178,7 @@ fn named(allocators: &[AllocatorSpec]) -> Vec<String> {
     allocators.iter().map(ToString::to_string).collect()
 }
 
-/// Replaces `all` with the allocators that work and meet the requirement `also`.
+/// Replaces `all` with the allocators that work and that meet the additional requirement `also`.
 fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chosen, Failure> {
     let mut named: Vec<&str> = args.alloc.iter().flat_map(|list| split_list(list)).collect();
     let before = named.len();
@@ -187,7 +187,7 @@ fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chose
         return Ok(Chosen { args: args.clone(), tried: None });
     }
     let trial = trial(args, quiet)?;
-    // The allocator recorded needs the scheduler recorded.
+    // The allocator named `recorded` requires the scheduler named `recorded`.
     let names = allocator::registry::standard().names().filter(|name| *name != "recorded");
     let names: Vec<&str> = names.filter(|name| !named.contains(name)).collect();
     let (kept, refused) = trial.sorted(&names.join(","), also)?;
@@ -214,7 +214,7 @@ fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chose
 /// Allocators that do not work, with their reasons.
 type Refused = Vec<(AllocatorSpec, Incompatible)>;
 
-/// Traces and machines of the options, loaded with the allocator random, which works on every machine.
+/// Traces and machines of the options, loaded with the allocator `random`, which works on every machine.
 struct Trial(ResolvedGrid);
 
 fn trial(args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
@@ -252,7 +252,7 @@ impl Trial {
         machines
     }
 
-    /// Returns a text with the machines and schedulers, and whether there are outages.
+    /// Returns a text that contains the machines and the schedulers, and states whether there are outages.
     fn place(&self) -> String {
         let machines: Vec<String> = self.machines().iter().map(Topology::to_string).collect();
         let schedulers = &self.0.plan.grid.schedulers;
@@ -265,7 +265,8 @@ impl Trial {
         self.0.traces.iter().any(|trace| !trace.outages().is_empty())
     }
 
-    /// Returns the allocators that work and meet the requirement `also`, and the other allocators with their reasons.
+    /// Returns the allocators that work and that meet the additional requirement `also`; also returns the rejected
+    /// allocators with their reasons.
     fn sorted(
         &self,
         names: &str,

@@ -66,9 +66,9 @@ pub struct StreamArgs {
 
     /// Offer this load, the share of the machine's processor time that jobs request.
     ///
-    /// The value is a number, list or range, such as 0.7 or 0.3..0.9:0.2. Loads must not exceed 1, because the queue
-    /// would grow without bound. This option cannot be used with --pattern, because the work of a job is then unknown
-    /// before the job runs.
+    /// The value is a number, list or range, such as 0.7 or 0.3..0.9:0.2. Loads must not exceed 1, because with a
+    /// larger load the queue would grow without bound. This option cannot be used with --pattern, because the work of a
+    /// job is then unknown before the job runs.
     #[arg(long, value_name = "LOAD", conflicts_with = "arrivals")]
     load: Option<String>,
 
@@ -106,9 +106,9 @@ pub struct StreamArgs {
 
     /// Measure until N of the --jobs jobs have completed, while the other jobs continue to arrive [default: all].
     ///
-    /// Times, utilization, fragmentation, units and busy lists are then measured until the N-th completion. Packets,
-    /// distances, attempts, operations and searches include all jobs. If --jobs is larger than --completions and
-    /// --warm-up is given, a replication corresponds to one batch of a long run.
+    /// With this option, times, utilization, fragmentation, units and busy lists are measured until the N-th
+    /// completion. Packets, distances, attempts, operations and searches include all jobs. If --jobs is larger than
+    /// --completions and --warm-up is given, a replication corresponds to one batch of a long run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     completions: Option<u32>,
 
@@ -131,7 +131,8 @@ pub struct StreamArgs {
     /// Set the allocator (replay list allocators) [default: several].
     ///
     /// The value may be a list. The default is first-fit,best-fit,frame-sliding,paging,mbs on meshes and tori. On a
-    /// hypercube or cluster, the default is random and all allocators for this kind of machine.
+    /// hypercube or cluster, the default is the allocator named random, together with all allocators for this kind of
+    /// machine.
     #[arg(long, short, value_name = "NAME[..]")]
     alloc: Vec<String>,
 
@@ -273,8 +274,8 @@ fn warn_if_wide(args: &StreamArgs, session: &Session, wide: bool) {
     }
 }
 
-/// Estimates the points without a result. `met` returns the number of replications of a result, and whether the
-/// intervals of the result are narrow enough.
+/// Estimates the points without a result. `met` returns the number of replications of a result, and a flag that states
+/// whether the intervals of the result are narrow enough.
 ///
 /// # Errors
 /// Fails if the journal cannot be read or written.

@@ -87,8 +87,8 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
         };
         begin().map_err(|e| Failure::output(path.display(), e))
     };
-    // Both files are complete before they are renamed. If the program ends between the two renames, the shapes file has
-    // the digest of the new trace, and readers refuse to use it with the old trace.
+    // The trace and the file of shapes are both complete before they are renamed. If the program ends between the two
+    // renames, the shapes file has the digest of the new trace, and readers refuse to use it with the old trace.
     let beside = shapes.map(|(path, bytes)| begin(&path, bytes).map(|file| (path, file)));
     let swf = begin(path, &made.swf)?;
     if let Some((path, file)) = beside.transpose()? {

@@ -10,13 +10,13 @@ use replay_experiment::search::Numbers;
 #[derive(Clone, Debug, Default, Args)]
 #[group(id = "TieLists", multiple = true)]
 pub struct TieLists {
-    /// Try these scan radii SR of tie vectors: a list or range such as 2, 1,2,5 or 1..9.
+    /// Try these scan radii SR of tie vectors: a number, a list or a range, such as 2 or 1,2,5 or 1..9.
     ///
-    /// sweep and plan need --sr and all three factors, and accept SR 0, which breaks no tie. search tries SR 1..9 and
-    /// the values 0..10 of every entry without a list, and refuses SR 0. In sweep and plan, these lists cannot be used
-    /// with --tie; search adds the vectors of --tie to its table. Vectors with the same ratio AF:WF:BF give the same
-    /// decisions. sweep runs the first of these vectors. search reduces them to the smallest whole numbers and omits
-    /// vectors that break no tie.
+    /// The commands sweep and plan need --sr and all three factors, and accept SR 0, which breaks no tie. The command
+    /// search tries SR 1..9 and the values 0..10 of every entry without a list, and refuses SR 0. In sweep and plan,
+    /// these lists cannot be used with --tie; the command search adds the vectors of --tie to its table. Vectors with
+    /// the same ratio AF:WF:BF give the same decisions. The command sweep runs only the first of these vectors. The
+    /// command search reduces vectors to the smallest whole numbers and omits vectors that break no tie.
     #[arg(long, value_name = "LIST", help_heading = "Tie vectors")]
     sr: Option<String>,
 

@@ -1,5 +1,5 @@
-//! Errors of the command line. An error about a retired option names its successor, and tips name only options that
-//! were probably meant.
+//! Errors of the command line. An error about a retired option contains the name of its successor, and tips contain
+//! only options that were probably meant.
 
 use std::ffi::OsString;
 

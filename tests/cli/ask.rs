@@ -92,7 +92,7 @@ fn time_limit_ends_a_silent_program() {
     }
 }
 
-/// An endless line is an error. Questions that are not read yet wait in the pipe.
+/// An endless line is an error. Questions that the search has not read remain in the pipe.
 fn limits_memory_for_endless_input() {
     let dir = Dir::with_trace();
     let program = env!("CARGO_BIN_EXE_replay");
@@ -145,7 +145,7 @@ fn kills_the_program_when_the_search_is_killed() {
     }
 }
 
-/// Evaluations made before the program failed are written and printed.
+/// Evaluations that were made before the program failed are written and printed.
 fn keeps_evaluations_if_the_program_fails() {
     let script = "read begin; echo '{\"ask\":[[2,1,1,1],[3,1,0,0]]}'; read tell; exit 7\n";
     let dir = Dir::with_trace().file("ask.sh", script);

@@ -60,7 +60,7 @@ fn finds_the_checkout_from_another_folder() {
     outcome.says("lublin-10x10: 21 records, 21 jobs kept");
 }
 
-/// `lublin` also names a workload model; without parameters it selects the shipped trace.
+/// The name `lublin` also denotes a workload model; without parameters, the name selects the shipped trace.
 fn finds_the_built_in_trace_by_each_name() {
     for name in ["lublin", "synthetic", "lublin-10x10", "LUBLIN-10x10.swf"] {
         let outcome = Dir::with_program().replay(&format!("--trace {name} --jobs 20")).code(0);
@@ -146,7 +146,7 @@ fn completes_the_last_item_of_a_list() {
     assert_eq!(complete("--trace", "KTH,mi"), ["KTH,mine"]);
     assert_eq!(complete("sweep -s", "fcfs,eas"), ["fcfs,easy"]);
     assert!(complete("--alloc", "").len() > 40);
-    // Other words are completed by the generated script.
+    // Words that are not items of a list are completed by the generated script.
     assert!(complete("", "verif").contains(&"verify".to_string()));
 }
 

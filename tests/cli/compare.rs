@@ -54,7 +54,7 @@ fn compares_contention_job_by_job() {
         let ours = rows[0][*name].as_f64().expect("a number");
         assert!((ours - mean).abs() < 1e-9 * mean, "{name}: {ours}, not {mean}");
     }
-    // Medians and trimmed means also equal the values in `contend.csv`.
+    // The medians and trimmed means that `compare` prints equal the values in `contend.csv`.
     let of_runs = |name: &str| -> Vec<f64> {
         let mut lines = csv::Reader::from_reader(runs.as_bytes());
         let at = lines.headers().expect("names").iter().position(|title| title == name);
@@ -235,7 +235,7 @@ fn compares_strategies_job_by_job() {
     assert_eq!(compare("--seed 3").stdout, compare("--seed 3").stdout);
 }
 
-/// With one folder the table contains values; with two folders it contains changes.
+/// With one folder, the table contains values; with two folders, it contains changes.
 fn prints_a_matrix_of_two_dimensions() {
     let dir = Dir::new();
     let run = |rest: &str, out: &str| {

@@ -82,7 +82,7 @@ fn writes_outage_tables() {
         manifest.contains("\"rule\": \"kill\"") && manifest.contains("\"outages\": \""),
         "{manifest}"
     );
-    // The same grid, read from a grid file, gives the same table.
+    // If the grid is read from a grid file, the table is the same.
     let grid = dir.replay(&format!("sweep {options} --print-config")).code(0);
     let dir = dir.file("g.toml", grid.stdout);
     dir.replay("sweep g.toml --out swept -q").code(0);

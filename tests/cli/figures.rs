@@ -160,7 +160,7 @@ fn figures_count_strategies_beyond_twelve() {
     assert_eq!(rows("usual"), 12);
     let runs = text(&dir, "usual/runs.csv").lines().count() - 1;
     dir.replay(&format!("{run} --out all --figure-strategies 500")).code(0);
-    // Strategies that fold jobs have no bar of distance.
+    // The bar chart of distances does not contain strategies that fold jobs.
     let comparable = rows("all");
     assert!((13..runs).contains(&comparable), "{comparable} of {runs}");
     for (figure, all) in [(bars, comparable), ("comparison--lublin-10x10--10x10--easy", runs)] {
@@ -177,7 +177,7 @@ fn figures_count_strategies_beyond_twelve() {
     assert!(all.contains(&format!("jobs are folded: {} strategies", runs - comparable)));
 }
 
-/// The names of a trace file, its computer and its notes never become markup in a figure.
+/// The file name, the computer and the notes of a trace never become markup in a figure.
 fn escapes_markup_in_traces() {
     let log = "; Computer: <script>alert(1)</script> & \"x\"\n; Note: <b onload='y'>\n; UnixStartTime: 843436800\n\
                ; MaxProcs: 16\n1 0 0 100 4 -1 -1 4 200 -1 1 1 1 1 1 1\n2 5 0 100 8 -1 -1 8 200 -1 1 1 1 1 1 1\n\

@@ -112,8 +112,8 @@ fn rejects_speedup_parameters_out_of_range() {
     run.demand(run.fields(&["allocator"]).len() == 2, "both parameters are accepted");
 }
 
-/// Folded jobs have fewer processors and therefore smaller distances under any allocator. Tables, figures, reports and
-/// comparisons do not rank runs that fold jobs by distance.
+/// Folded jobs have fewer processors and therefore smaller distances under any allocator. In tables, figures, reports
+/// and comparisons, runs that fold jobs are not ranked by distance.
 fn does_not_rank_folding_runs_by_distance() {
     let dir = Dir::with_trace();
     let grid = "--jobs 300 --alloc limit[k=2,inner=first-fit],first-fit,mbs";

@@ -166,7 +166,7 @@ fn all_selects_supported_allocators() {
     let fewer = dir.replay(&format!("{all} --sched conservative")).code(0).fields(&["allocator"]);
     assert!(!fewer.is_empty() && fewer.len() < names.len());
     let plan = dir.replay("plan --trace lublin-10x10 --alloc all --list --format json -q").code(0);
-    // A sweep also reads its trace only once.
+    // A sweep with all allocators reads its trace only once.
     let sweep = "sweep --trace lublin-10x10 --jobs 30 --alloc all --out swept";
     let swept = dir.replay(sweep).code(0);
     swept.demand(swept.stderr.matches("jobs kept").count() == 1, "read once");

@@ -349,7 +349,7 @@ impl Machine {
                     arc(&used.into_iter().collect::<Vec<_>>(), torus.sides[axis])
                 }
             });
-            // On these small toruses the codes keep all bits.
+            // On these small toruses, the codes keep all bits.
             let bits = arcs.map(|(_, span)| (0..).find(|bits| 1 << bits >= span).unwrap_or(0));
             for (&node, at) in &mine {
                 let at = [0, 1, 2]

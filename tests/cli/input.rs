@@ -201,7 +201,7 @@ fn skips_malformed_lines_up_to_a_limit() {
 fn only_malformed_lines() {
     let dir = Dir::new().file("words.swf", "hello world\nhow are you\n");
     let skipped = dir.replay("--trace words.swf --max-errors 5").code(3);
-    // The message also names the reason: all lines were malformed.
+    // The message contains the reason: all lines were malformed.
     skipped.says("words.swf: no job records in the file").says("not a number");
 }
 
@@ -370,7 +370,7 @@ fn interrupts_commands_that_wait_for_input() {
     }
 }
 
-/// Job 1 ends at 100 s, and job 2 arrives at least 80 s later. Job 3 names a job that does not exist.
+/// Job 1 ends at 100 s, and job 2 arrives at least 80 s later. Job 3 names a predecessor that does not exist.
 const FOLLOWING: &str = "; MaxProcs: 4\n\
     1 0 0 100 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 -1 -1\n\
     2 150 0 50 4 -1 -1 4 50 -1 1 1 1 -1 -1 -1 1 80\n\

@@ -16,7 +16,7 @@ trials!(
     columns_equal_those_of_the_files,
 );
 
-/// Argument of `list`, kind of its entries, and a name that must be listed.
+/// Each entry contains an argument of `list`, the kind of the listed entries, and a name that must be listed.
 const KINDS: [(&str, &str, &str); 7] = [
     ("allocators", "allocator", "mc1x1"),
     ("schedulers", "scheduler", "easy"),

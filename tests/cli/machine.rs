@@ -46,8 +46,8 @@ fn requires_a_machine_without_maxprocs() {
     }
 }
 
-/// Utilization counts all processors of the machine, so processors that the log's machine does not have reduce the
-/// utilization.
+/// Utilization is a share of all processors of the machine, so it is lower on a machine with more processors than the
+/// machine of the log.
 fn warns_of_machines_larger_than_the_log() {
     let dir = Dir::with_trace();
     let warning = "warning: the log's machine has 100 processors (MaxProcs), this machine has 144";
@@ -321,7 +321,7 @@ fn simulates_time_sharing() {
     assert_eq!(at("cluster:2", "elmer[demand=0.5]"), ["150.0 200"]);
     // With two slots per host, the second job uses the other half of the processor time.
     assert_eq!(at("cluster:2x2", "elmer[demand=0.5]"), ["100.0 100"]);
-    // Jobs that always compute leave no processor time to other jobs, so sharing hosts does not make them faster.
+    // A job that always computes leaves no processor time to other jobs, so sharing hosts does not make jobs faster.
     assert_eq!(at("cluster:2x2", "elmer"), ["150.0 200"]);
     let command = "stream --machine cluster:6,cluster:6x2 --alloc elmer[demand=0.5] --arrivals 0.2 --jobs 50 \
                    --max-replications 30 -q --format json";

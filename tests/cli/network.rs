@@ -41,7 +41,7 @@ fn latencies_equal_the_closed_form() {
     let dir =
         Dir::new().file("p.csv", "id,src,dst,flits,inject_cycle\n0,0,18,8,0\n1,255,0,8,900\n");
     let lo = dir.replay("network --packets p.csv -q").code(0).says_nothing();
-    // The latency is 27 + 4 d cycles for distances d of 3 and 30.
+    // For the distances d = 3 and d = 30, the latency is 27 + 4 d cycles.
     assert_eq!(
         lo.stdout,
         "id,inject,head_at_destination,delivered,latency,blocked,hops\n0,0,18,39,39,0,3\n1,900,1026,1047,147,0,30\n"
@@ -153,7 +153,7 @@ fn jobs_of_one_processor_hold_it_for_their_run_time() {
     assert_eq!(column(&dir, "out/contend_jobs.csv", "service_cycles")[..2], ["700", "500"]);
     assert_eq!(column(&dir, "out/contend_jobs.csv", "wait_cycles"), ["0", "0", "680"]);
     assert_eq!(run.fields(&["jobs", "sending_jobs"]), ["3 1"]);
-    // The sending job occupies all four processors, a square.
+    // The sending job occupies all four processors, which form a square.
     assert_eq!(run.fields(&["mean_sending_pairwise_l1"]), ["8.0"]);
     let none = dir.replay("contend --trace ones.swf --jobs 2 --alloc mbs --format json -q").code(0);
     assert_eq!(
@@ -444,7 +444,7 @@ fn draws_contention() {
         contention.split(" jobs send packets").next().and_then(|all| all.split(' ').next_back());
     let number = format!("\u{B7} {} jobs", number.expect("a number"));
     assert_eq!(text("stretch").matches(&number).count(), 1, "{number}");
-    // Bars start at the ideal value, and the figure names the values next to the medians.
+    // Bars start at the ideal value, and the figure states which values are shown next to the medians.
     let figure = text("contention");
     for words in ["median", "95th percentile", "ordered by median"] {
         assert!(figure.contains(words), "{words}");

@@ -394,7 +394,7 @@ fn checks_the_output_directory_before_any_work() {
     for out in ["taken", "taken/below"] {
         let words = [&format!("cannot write into --out {out}: "), "(os error "];
         dir.replay(&format!("--trace nothing --out {out}")).fails(2, 1, &words);
-        // There is also no report about cleaning.
+        // No report about cleaning is printed.
         dir.replay(&format!("--out {out}")).fails(2, 1, &words);
     }
     assert_eq!(dir.read("taken"), b"mine");

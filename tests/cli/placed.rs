@@ -317,7 +317,7 @@ fn comparisons_use_one_set_of_jobs() {
             ["compared_jobs", "left_out_full", "left_out_nowhere", "log_value", "run_value"];
         names.map(|name| row[place(name)].as_str()).join(" ")
     };
-    // The starts are equal, so the metrics are equal.
+    // The start times are equal, so the metrics are equal.
     for metric in ["mean_wait", "mean_turnaround", "makespan", "utilization", "p90_wait"] {
         let values = of("1", "", metric);
         let words: Vec<&str> = values.split(' ').collect();

@@ -1,4 +1,4 @@
-//! Results are replaced only by results of the same configuration, and read only if unchanged since
+//! Results are replaced only by results of the same configuration. Results are read only if they have not changed since
 //! they were written.
 
 use std::fs;
@@ -70,7 +70,7 @@ fn keeps_results_of_another_configuration() {
             [message.as_str(), " in ", ", written 2", by.as_str(), "or replace them with --force"];
         dir.replay(&format!("{other} -q --out out")).fails(2, 1, &words);
         assert!(contents(&dir, "out") == before, "{other} changed the folder");
-        // The same command has the same configuration.
+        // If a command is repeated, its configuration is the same.
         dir.replay(&format!("{command} -q --out out")).code(0);
         let forced = dir.replay(&format!("{other} --force --out out")).code(0);
         forced.says(&format!("replay: in out, --force replaces the results of a {kind}"));

@@ -58,7 +58,7 @@ fn resumes_after_kills_at_random_times() {
     let dir = clean_grid(&GRID.replace("jobs = 150", "jobs = 600"));
     let sweep = |kill: u32| format!("sweep grid.toml --threads {} --out {kill}", 1 + kill % 2);
     // Measure the duration of a run, so that kills are spread over the whole run. Every second kill waits for a number
-    // of records instead, because other load may change the duration.
+    // of records instead, because the load of the machine may change the duration.
     let begin = Instant::now();
     dir.replay(&sweep(KILLS)).code(0);
     let duration = begin.elapsed();
@@ -76,7 +76,7 @@ fn resumes_after_kills_at_random_times() {
         child.wait().expect("it ends");
         let done = records(&dir, &out);
         amid += u32::from(0 < done && done < 122);
-        // Running the same command again runs only the missing cells.
+        // If the same command runs again, it runs only the missing cells.
         let resumed = dir.replay(&sweep(kill)).code(0);
         resumed.says(&format!("{done} done before, {} run", 122 - done));
         assert_equals_clean(&dir, &out);
@@ -381,7 +381,7 @@ fn does_not_mix_in_other_unfinished_results() {
     let (stream, contend) = (OTHERS[0].0, OTHERS[1].0);
     let dir = Dir::with_trace();
     ended_amid(&dir, stream, 2, "-KILL");
-    // There are at least two records. On a busy machine more records may be written before the kill.
+    // There are at least two records. On a busy machine, more records may be written before the kill.
     let done = records(&dir, "out");
     let left: Vec<_> =
         ["journal.txt", "plan.json"].map(|name| (name, dir.read(&format!("out/{name}")))).into();

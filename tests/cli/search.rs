@@ -130,7 +130,7 @@ fn ranks_feasible_vectors_first() {
 fn prints_given_vectors() {
     let search = format!("{SMALL} --top 1 --tie 2,13,20,6 --tie 2,2,2,2 --format json");
     let run = Dir::with_trace().replay(&search).code(0);
-    // A given vector that the search found itself is listed as found.
+    // A given vector that the search also finds is listed as found.
     let expected = ["none - -", "found 1 2,2,1,2", "found 5 2,1,1,1", "given - 2,13,20,6"];
     run.demand(
         run.fields(&["origin", "rank", "tie"]) == expected,
@@ -235,7 +235,7 @@ fn writes_results_of_an_interrupted_search() {
 }
 
 /// If the default limit on evaluations is reached before the time limit, the message names the default limit. The
-/// manifest of a quiet search also contains this reason.
+/// manifest of a quiet search contains the reason why the search ended.
 fn reports_why_a_search_ended() {
     let dir = Dir::with_trace();
     let search = "search --jobs 40 --strategy random --time 10m --no-plots";
@@ -276,7 +276,7 @@ fn full_disk_keeps_earlier_results() {
     // The new results are printed even though they cannot be written.
     failed.code(2).says("File too large").prints("AF : WF : BF");
     std::fs::remove_dir_all(dir.path("out/unfinished.part")).expect("the unfinished results");
-    // The journal is also kept, so that the command can resume.
+    // The journal is kept, so that the command can resume.
     let files = dir.files("out").into_iter();
     let files = files.filter(|file| !["journal.txt", "plan.json"].contains(&file.as_str()));
     let kept: Vec<_> = files.map(|file| dir.read(&format!("out/{file}"))).collect();
@@ -303,7 +303,7 @@ fn rejects_bad_options() {
         ("--factors 0..0", "--factors: all factors are 0"),
         ("--af -1..1", "--af: \"-1\": not an integer in range; a search takes whole numbers"),
         ("--strategy random --bf 1", "--bf: this search has no grid"),
-        // These options have no effect.
+        // Options that have no effect are rejected.
         ("--strategy random --factors 0..1", "--factors: this search has no grid"),
         ("--strategy local --start 2,1,1,1 --factors 0..1", "no grid"),
         ("--largest 7", "--largest: this search evaluates only a grid"),

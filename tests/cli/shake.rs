@@ -138,7 +138,8 @@ fn resumes_and_extends_a_sweep_on_copies() {
     expect(sweep(3, "a"), "sweep: 16 cells: 12 done before, 4 run");
     expect(sweep(3, "a"), "sweep: 16 cells: 16 done before, 0 run");
     expect(sweep(3, "b"), "sweep: 16 cells: 0 done before, 16 run");
-    // Another seed gives other copies. Results of other copies replace existing results only with --force.
+    // With another seed, the perturbed copies are different. Results of other copies replace existing results only with
+    // --force.
     let other = format!("sweep {} --shake-seed 7 --out a", RUN.replace("--shake 4", "--shake 3"));
     dir.replay(&other).code(2).says("the directory contains the results of a sweep");
     let parts = RUN.replace("--shake 4", "--shake 3");

@@ -252,8 +252,8 @@ fn shows_candidates() {
         .sum();
     assert_eq!(free, number(&rows[0], "free_weight"));
     check_all_candidates(&dir);
-    // At an instant, the candidates are those of the job that started last. For allocators without candidates of this
-    // kind, the command fails.
+    // At an instant, the candidates are those of the job that started last. For allocators without scored candidates,
+    // the command fails.
     let at = format!("show --trace lublin-10x10 --jobs 300 --at {} --candidates -q", held["start"]);
     dir.replay(&at).code(0).prints(" job 200 gets");
     dir.replay(&format!("show {cell} --alloc first-fit --candidates -q")).fails(2, 1, &["--tie"]);

@@ -77,7 +77,7 @@ fn rejects_nodes_of_another_trace() {
     fs::write(dir.path("y.nodes.csv"), &nodes).expect("written");
     let words = ["y.nodes.csv:4: belongs to the trace with digest ", "but y.swf has digest "];
     dir.replay(replay).fails(3, 1, &words);
-    // The same check applies to a compressed sidecar file.
+    // A compressed sidecar file is checked in the same way as an uncompressed one.
     fs::remove_file(dir.path("y.nodes.csv")).expect("it is there");
     fs::write(dir.path("y.nodes.csv.gz"), gzip(&nodes)).expect("written");
     dir.replay(replay).fails(3, 1, &["y.nodes.csv.gz:4: belongs to the trace with digest "]);

@@ -238,8 +238,7 @@ fn reports_invalid_shapes() {
     dir.replay("--trace s.swf --alloc first-fit").fails(3, 1, &["s.shapes.csv:2", "\"x\""]);
     fs::write(dir.path("s.shapes.csv"), "job,w,h,d\n1,99,1,1\n").expect("written");
     dir.replay("--trace s.swf --alloc first-fit").fails(3, 1, &["s.shapes.csv:2", "99"]);
-    // A duplicate job number is an error, even if one of the jobs is outside the window. Renumbered jobs are an error
-    // too.
+    // A duplicate job number is an error, even if one of the jobs is outside the window. Renumbered jobs are an error.
     let log = "; MaxProcs: 64\n7 0 0 5 4\n8 1 0 5 4\n7 9 0 5 4\n9 10 0 5 4\n";
     let dir = dir.file("t.swf", log).file("t.shapes.csv", "job,w,h,d\n8,1,4,1\n7,4,1,1\n");
     let words = [

@@ -1,7 +1,7 @@
 //! Generates the page about the results printed in papers. The page states which results are judged.
 //!
-//! `printed.csv` in this folder counts the results of each paper by hand, and names the corresponding rows of `replay
-//! verify`. `printed.csv` gives a reason for each result without a row.
+//! `printed.csv` in this folder contains the number of results of each paper, counted by hand, and the names of the
+//! corresponding rows of `replay verify`. `printed.csv` gives a reason for each result without a row.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -33,7 +33,7 @@ struct Place {
     rows: String,
     /// Number of results without a row.
     other: usize,
-    /// Reason why the results without a row have none.
+    /// Reason why some results have no row.
     why: String,
 }
 

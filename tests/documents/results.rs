@@ -124,7 +124,7 @@ fn small(root: &Path) -> Result<(), Failed> {
     }
 }
 
-/// Checks that all functions that read tables in scripts fail on a missing column.
+/// Checks that every function with which a script reads a table fails if a column is missing.
 fn unknown_columns(root: &Path) -> Result<(), Failed> {
     let table = "results/search/kth.csv";
     let lib = "source scripts/lib.bash";

@@ -5,7 +5,8 @@ pub const WORD: usize = u64::BITS as usize;
 
 /// Sets the bits of `row` to `flags`. Bits after the last flag become 0.
 pub fn pack(flags: &[bool], row: &mut [u64]) {
-    // The highest byte of the product consists of the lowest bits of the eight bytes.
+    // The highest byte of the product with this constant consists of the lowest bits of the eight
+    // bytes.
     const GATHER: u64 = 0x0102_0408_1020_4080;
     for (word, flags) in row.iter_mut().zip(flags.chunks(WORD)) {
         let (eights, rest) = flags.as_chunks::<8>();
@@ -66,7 +67,7 @@ pub fn runs(row: &[u64]) -> impl Iterator<Item = (usize, usize)> + '_ {
     })
 }
 
-/// Returns whether all of `length` bits from `start` on are set.
+/// Returns whether all `length` bits from bit `start` on are set.
 pub fn all(row: &[u64], start: usize, length: usize) -> bool {
     masks(start, length).all(|(word, mask)| row[word] & mask == mask)
 }
@@ -81,7 +82,7 @@ pub fn set(row: &mut [u64], start: usize, length: usize) {
     masks(start, length).for_each(|(word, mask)| row[word] |= mask);
 }
 
-/// Returns whether any of `length` bits from `start` on is set.
+/// Returns whether any of the `length` bits from bit `start` on is set.
 pub fn any_of(row: &[u64], start: usize, length: usize) -> bool {
     masks(start, length).any(|(word, mask)| row[word] & mask != 0)
 }

@@ -95,8 +95,8 @@ impl<'a> Admitted<'a> {
 pub struct LeftOutJob {
     /// Number of processors requested.
     pub size: u32,
-    /// The explanation of the decision for this job on the idle machine. The explanation is empty if the machine is
-    /// neither a tree nor consists of blocks.
+    /// The explanation of the decision for this job on the idle machine. The explanation is empty unless the machine is
+    /// a tree or consists of blocks.
     pub explanation: Vec<Part>,
 }
 

@@ -74,7 +74,7 @@ impl Places {
     /// the order of the node names, along the scan order of the machine.
     ///
     /// # Errors
-    /// A message if some of the node names do not occur in the machine, `map` lacks a node, or the log has more nodes
+    /// A message if some node names do not occur in the machine, if `map` lacks a node, or if the log has more nodes
     /// than the machine has points.
     pub fn on(
         nodes: RecordedPlacements,

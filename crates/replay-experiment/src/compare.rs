@@ -1,9 +1,9 @@
 //! Job-by-job comparison of two runs of the same jobs.
 //!
-//! Jobs are paired by number. The change of a mean is the change of the sums over all pairs. The 95 % interval of the
-//! change is computed by Student's t over blocks of submission time ([`Blocks`]), because jobs close in time are not
-//! independent observations. If several pairs of runs are compared, the verdicts are corrected by Holm's method
-//! ([`correct`]), but the intervals are not. For every measure, smaller is better.
+//! Jobs are paired by number. The relative change of a mean equals the relative change of the sum over all pairs. The
+//! 95 % interval of the change is computed by Student's t over blocks of submission time ([`Blocks`]), because jobs
+//! close in time are not independent observations. If several pairs of runs are compared, the verdicts are corrected by
+//! Holm's method ([`correct`]), but the intervals are not. For every measure, smaller is better.
 
 use std::cmp::Ordering;
 
@@ -229,8 +229,8 @@ impl Pairs {
         self.pairs.iter().map(start_change).collect()
     }
 
-    /// Returns, for each of the two runs, the job numbers and the values of a measure. Pairs without both values are
-    /// omitted. `measure` is an index into [`JobTables::measures`].
+    /// Returns, for each of the two runs, the job numbers and the values of a measure. A pair is omitted if at least
+    /// one of its two values is missing. `measure` is an index into [`JobTables::measures`].
     pub fn values(&self, measure: usize) -> [Vec<(i64, f64)>; 2] {
         let both = self.pairs.iter().filter_map(|pair| {
             let [a, b] = pair.map(|job| (job.number, job.measures[measure]));

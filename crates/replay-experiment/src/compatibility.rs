@@ -349,9 +349,9 @@ pub fn require_sides<'a>(
 pub type Requirement<'a> =
     &'a (dyn Fn(&AllocatorSpec, &dyn Allocator) -> Result<(), Incompatible> + Sync);
 
-/// Parses a list of allocators. Returns the allocators that support every machine and scheduler and pass the check
-/// `also`. The built allocators are kept in `prepared`. `left_out` is called with each incompatible allocator and the
-/// reason.
+/// Parses a list of allocators. Returns the allocators that support every machine and scheduler and that pass the
+/// additional check `also`. The built allocators are kept in `prepared`. `left_out` is called with each incompatible
+/// allocator and the reason.
 ///
 /// # Errors
 /// [`Incompatible`] if the list cannot be parsed.

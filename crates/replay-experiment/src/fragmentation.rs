@@ -60,7 +60,8 @@ pub fn fragmentation(
     most: usize,
 ) -> Vec<FreeSpace> {
     // Each entry contains a time, a flag that is `true` if a job starts, and the index of the allocation. At equal
-    // times, ends of jobs come before starts. The index `None` marks an instant without a change of an allocation.
+    // times, ends of jobs come before starts. An entry with the index `None` marks an instant at which no allocation
+    // changes.
     let mut changes: Vec<(i64, bool, Option<usize>)> = vec![(from, false, None)];
     for window in &outages.windows {
         changes.extend(

@@ -76,7 +76,7 @@ pub struct LogComparisonRow {
     pub metric: Name,
     /// Unit of the metric.
     pub unit: &'static str,
-    /// Value in the run that repeats the log, and in the compared run.
+    /// Value in the run that repeats the log, and value in the compared run.
     pub values: [f64; 2],
 }
 
@@ -88,7 +88,7 @@ impl LogComparisonRow {
     }
 }
 
-/// The metrics of one of the two runs over the compared jobs.
+/// Metrics of one of the two compared runs, computed over the compared jobs.
 struct Side<'a> {
     metrics: &'a RunMetrics,
     by_size: &'a [SizeRow],
@@ -117,8 +117,8 @@ impl<'a> Side<'a> {
 
 /// Returns the comparison of a run with its baseline `log`, computed over the jobs that are in both runs. The rows for
 /// all these jobs precede the rows for each job size. The result is empty if the run lacks jobs that the baseline has.
-/// A run lacks such jobs if jobs shared points in the log, and the run repeats their start times but assigns whole
-/// points.
+/// A run lacks jobs of the baseline if jobs shared points in the log, and the run repeats their start times but assigns
+/// whole points.
 pub fn rows(run: &RunResult, log: &RunResult) -> Vec<LogComparisonRow> {
     let (own, baseline) = (Side::of(run), Side::of(log));
     let mut rows = Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! A run that repeats a log lacks some jobs: jobs without a recorded start, and jobs for which too few processors are
 //! free at their recorded start. If the run also repeats placements, jobs without a recorded placement are excluded
-//! from its distance metrics. All other runs schedule all jobs. Both runs that repeat the log and all other runs are
+//! from its distance metrics. All other runs schedule all jobs. All runs, including the runs that repeat the log, are
 //! measured a second time without the missing jobs, so that the runs are compared over the same set of jobs.
 
 use std::collections::HashMap;
@@ -113,8 +113,8 @@ impl OverLogJobs {
         installed: impl Into<Installed>,
     ) -> Option<Self> {
         let (log, ties, means) = placements.over_log()?;
-        // If a run repeats the log but assigns whole points, jobs that have processors in the log may have none in the
-        // run.
+        // If a run repeats the log but assigns whole points, jobs that have processors in the log may have no
+        // processors in the run.
         let mut has = log.placed.clone();
         timeline.unplaced().iter().for_each(|id| has[id.index()] = false);
         let chosen: Vec<usize> = (0..jobs.len()).filter(|&index| has[index]).collect();

@@ -22,7 +22,7 @@ pub struct Placements<'a> {
     measure: Measure,
     progress: ProgressMeter<'a>,
     locality: Locality,
-    /// Pairwise L1 distance by job.
+    /// Pairwise L1 distance of each job.
     pub pairwise: Vec<u64>,
     /// Statistics of the number of candidates with the best score, if counting was requested.
     pub ties: TieStatistics,
@@ -99,7 +99,7 @@ impl<'a> Placements<'a> {
         Self { over_log: log.map(|jobs| OverLog { jobs, ties, means }), ..self }
     }
 
-    /// Returns the set of jobs for which separate sums are computed, with these sums.
+    /// Returns the set of jobs for which separate sums are computed, and these sums.
     pub fn over_log(&self) -> Option<(&LogJobs, TieStatistics, &PlacementMeans)> {
         self.over_log.as_ref().map(|log| (&*log.jobs, log.ties, &log.means))
     }

@@ -47,7 +47,7 @@ pub fn run<T: Sync, O: Send>(
     mut take: impl FnMut(usize, O) -> bool,
 ) {
     if rayon::current_thread_index().is_some() {
-        // This thread is a worker of the pool, where waiting for other workers could deadlock.
+        // This thread is a worker of the pool; if a worker waits for other workers, a deadlock is possible.
         for (place, item) in items.iter().enumerate() {
             let Some(outcome) = work(place, item) else { return };
             if !take(place, outcome) {

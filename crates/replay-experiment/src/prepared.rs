@@ -114,7 +114,8 @@ mod tests {
         }
     }
 
-    /// The test performs the same checks and runs as `replay run` and `replay sweep`, in the same order.
+    /// The test performs the same checks and runs as a replay without a subcommand and as `replay sweep`, in the same
+    /// order.
     #[test]
     fn builds_the_allocator_of_every_cell_once() {
         let text = "machines = ['4x4']\nschedulers = ['fcfs', 'easy']\nseeds = '3..5'";

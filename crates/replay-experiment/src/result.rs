@@ -225,7 +225,7 @@ impl Table for RunResult {
         let metrics = RunMetrics::groups().into_iter().flat_map(|(_, columns)| columns);
         let mut metrics: Vec<Column<Self>> =
             metrics.map(|column| column.of(|run: &Self| Some(&run.metrics))).collect();
-        // The columns for the number of jobs and of processors are moved in front of the metrics.
+        // The columns for the number of jobs and the number of processors are moved in front of the metrics.
         let jobs = metrics.iter().position(|column| column.name == name::jobs);
         let processors = Column::new(
             name::processors,

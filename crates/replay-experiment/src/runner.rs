@@ -106,7 +106,7 @@ fn run_measured(
     let counted = (placements.ties.decisions > 0).then_some(placements.ties);
     let rejected_jobs =
         turned_away.as_ref().map(|rejected| rejected.iter().map(|one| one.jobs).sum());
-    // The numbers of refusals by reason are columns only for trees and blocks.
+    // The columns for the numbers of refusals by reason exist only for trees and blocks.
     let of_hierarchy = |count: Option<u64>| count.filter(|_| topology.hierarchy().is_some());
     let system = system.map(|it| SystemMetrics {
         no_such_size_jobs: rejected_jobs,

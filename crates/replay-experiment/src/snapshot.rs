@@ -372,7 +372,7 @@ mod tests {
     }
 
     proptest! {
-        /// A snapshot at any second contains exactly the jobs that run at this second according to the table of jobs.
+        /// A snapshot at any second contains exactly those jobs that the table of jobs lists as running at this second.
         /// The measures of the jobs are the same in the snapshot and in the table, and no two jobs share a processor.
         /// Both simulation loops are tested.
         #[test]

@@ -113,8 +113,8 @@ fn flat(field: &Field) -> Field {
 /// A column of a row group, as bytes of the file.
 pub struct Chunk<'a> {
     field: &'a Field,
-    /// The Parquet columns that make up this column. A column of lists consists of one Parquet column, but the format
-    /// permits several.
+    /// The Parquet columns that make up this column. A column of lists consists of one Parquet column, although the
+    /// format permits several Parquet columns.
     parts: Vec<(&'a ColumnChunkMetadata, Buffer<u8>)>,
 }
 

@@ -178,7 +178,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The function detects the same repetitions as a set of texts, except that `7` and `07` are the same number.
+        /// The function detects the same repetitions as a comparison of the texts, except that `7` and `07` are the
+        /// same number.
         #[test]
         fn detects_repeated_ids(
             ids in proptest::collection::vec("[0-9]{1,6}|[a-c]{1,2}|[0-9]{1,2}[.][ab]?", 0..80),

@@ -28,9 +28,9 @@
 //!
 //! # Adding a format
 //!
-//! Write a type that implements the trait `Log` in a separate file. Then add a [`Kind`], an entry in the table of
-//! `source.rs`, and a line in the function `reader` of this module. A table with known columns needs only a map in
-//! `layouts.rs`.
+//! To add a format, create a file with a type that implements the trait `Log`. Then add a [`Kind`] for the format, an
+//! entry in the table of `source.rs`, and a line in the function `reader` of this module. A table with known columns
+//! needs only a map in `layouts.rs`.
 
 mod cobalt;
 pub mod columns;

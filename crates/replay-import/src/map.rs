@@ -56,8 +56,8 @@ pub(super) enum Unit {
     /// `HH:MM:SS`.
     #[serde(rename = "HH:MM:SS")]
     Clock,
-    /// The unit is minutes if nearly all completed jobs stayed within their limits when the limits are read in minutes;
-    /// if not, the unit is seconds. Only limits may have this unit.
+    /// The unit is minutes if nearly all completed jobs stay within their limits in minutes; otherwise, the unit is
+    /// seconds. Only limits may have the unit `minutes or seconds`.
     #[serde(rename = "minutes or seconds")]
     Either,
 }
@@ -244,7 +244,7 @@ impl ColumnMap {
         self.zone.parse().unwrap_or_default()
     }
 
-    /// Returns whether times are dates; otherwise they are seconds since an arbitrary origin.
+    /// Returns whether times are dates rather than seconds since an arbitrary origin.
     pub(super) fn has_dates(&self) -> bool {
         self.time != Clock::Seconds
     }

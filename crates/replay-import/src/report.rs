@@ -11,8 +11,8 @@ texts! {
     /// The class to which a count of lines belongs.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Class {
-        /// A note on a line, in most cases on the line of a kept job. The line is also a job, or is also counted in
-        /// exactly one of the other classes.
+        /// A note on a line, in most cases on the line of a kept job. A line with a note is either a job or is counted
+        /// in exactly one of the other classes.
         Noted => "noted",
         /// Jobs that cannot be replayed.
         Dropped => "dropped",

@@ -22,7 +22,7 @@ pub(super) enum Taken {
     },
 }
 
-/// A job with which further rows can be merged; it owns its texts.
+/// A job with which more rows can be merged; the job owns its texts.
 pub(super) struct Job {
     /// The values that are not text.
     numbers: Entry<'static>,
@@ -60,8 +60,8 @@ impl Job {
         Entry { id, user, group, queue, nodes, ..self.numbers }
     }
 
-    /// Merges another row into the job. The job then has the earliest submission and start, the latest end, the largest
-    /// size and estimate, the status of the row that ended last, and the first text of each text field. Returns
+    /// Merges another row into the job. The merged job has the earliest submission and start, the latest end, the
+    /// largest size and estimate, the status of the row that ended last, and the first text of each text field. Returns
     /// whether the row names other nodes.
     fn join(&mut self, row: &Entry<'_>) -> bool {
         let own = &mut self.numbers;
@@ -93,7 +93,7 @@ impl Job {
 }
 
 impl Joined {
-    /// Adds a row to its job, or as a new job.
+    /// Adds a row to its job, or creates a job if the row is the first row of this job.
     pub fn take(&mut self, row: &Entry<'_>) -> Taken {
         match self.places.get(row.id) {
             Some(&place) => Taken::Joined { elsewhere: self.jobs[place].join(row) },

@@ -235,7 +235,7 @@ impl Log for Sacct {
         let row = cut(line, columns, self.delimiter, self.trailing, places.name, cells)?;
         let number = line.number;
 
-        // Forms of ids: N, N.step, N_T, N_[T-T:S%M], N+K.
+        // An id has one of the forms N, N.step, N_T, N_[T-T:S%M] and N+K.
         let id = row.text(places.id);
         let digits_in_front = id.bytes().take_while(u8::is_ascii_digit).count();
         let kind = &id[digits_in_front..];

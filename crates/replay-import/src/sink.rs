@@ -1,4 +1,4 @@
-//! The output stage of an import. It counts the jobs, assigns numbers to jobs and names, and writes SWF.
+//! The output stage of an import. The output stage counts the jobs, assigns numbers to jobs and names, and writes SWF.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -49,9 +49,10 @@ impl Names {
     }
 }
 
-/// The counts that determine whether limits are in minutes or in seconds. Three counts are the jobs with a limit, the
-/// completed jobs with a limit, and the completed jobs that ran no longer than their limit if limits are in minutes.
-/// The fourth count is the limits that would be unusually long in minutes.
+/// The counts that determine whether limits are in minutes or in seconds. Two of the counts are the jobs with a limit
+/// and the completed jobs with a limit. The third count is the completed jobs that ran no longer than their limit,
+/// where the limit is read in minutes. The fourth count is the number of limits that would be unusually long if they
+/// were in minutes.
 #[derive(Default)]
 struct Limits {
     first: (usize, u64),
@@ -131,7 +132,7 @@ impl<'a> Sink<'a> {
         })
     }
 
-    /// Begins a file of the log; `another` states whether a further file follows.
+    /// Begins a file of the log; `another` is true if another file follows.
     pub fn begin(&mut self, file: &str, another: bool) {
         self.report.files.push(file.to_string());
         self.earlier_ids.absorb(std::mem::take(&mut self.ids));
@@ -188,7 +189,7 @@ impl<'a> Sink<'a> {
         self.report.files.last().cloned().unwrap_or_default()
     }
 
-    /// Returns the position in the log of a line of the current file: the index of the file and the line number.
+    /// Returns the position of a line of the current file within the log: the index of the file and the line number.
     pub fn place(&self, line: u64) -> (usize, u64) {
         (self.report.file(), line)
     }
@@ -312,8 +313,8 @@ impl<'a> Sink<'a> {
         self.report.add(Class::Noted, what, place, count);
     }
 
-    /// Counts a job with a limit in an unknown unit, minutes or seconds. `completed` states whether the job completed,
-    /// and `run` is its run time.
+    /// Counts a job with a limit in an unknown unit, minutes or seconds. `completed` is true if the job completed, and
+    /// `run` is the run time of the job.
     pub fn limit(&mut self, line: u64, limit: i64, completed: bool, run: i64) {
         let first = self.place(line);
         let within = run <= limit.saturating_mul(60);

@@ -31,8 +31,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns whether the times of a log are dates. If not, the times are offsets from an
-    /// arbitrary origin.
+    /// Returns whether the times of a log are dates. If the times are not dates, they are offsets
+    /// from an arbitrary origin.
     pub(super) fn has_dates(self, map: Option<&ColumnMap>) -> bool {
         match self {
             Kind::Sacct | Kind::Cobalt | Kind::Torque | Kind::Fdata | Kind::Pm100 => true,
@@ -68,8 +68,8 @@ pub enum Submit {
 /// The unit of limits of run times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Minutes. However, the unit is seconds if more than 5% of the completed jobs would have
-    /// exceeded their limit in minutes.
+    /// Minutes. If more than 5% of the completed jobs would have exceeded their limit in minutes,
+    /// the unit is seconds.
     Auto,
     /// Minutes.
     Minutes,

@@ -95,8 +95,8 @@ fn error(source: &str, log: &str) -> String {
 #[test]
 fn imports_sacct_line_by_line() {
     let made = made("sacct", SACCT);
-    // The earliest submit time is that of the part of the heterogeneous job; it is one minute before the submit time of
-    // the job in the first line.
+    // The part of the heterogeneous job has the earliest submit time, one minute before the submit time of the job in
+    // the first line.
     assert_eq!(
         jobs(&made),
         [

@@ -37,8 +37,8 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
         .or_else(|| number(text).map(|number| number.round() as i64))
 }
 
-/// Parses `2026-03-01T08:00:00`. A blank may replace the T; a fraction of a second is truncated; an offset from UTC may
-/// follow. Without an offset, the time is in `zone`.
+/// Parses `2026-03-01T08:00:00`. A blank may replace the letter T between date and time; a fraction of a second is
+/// truncated; an offset from UTC may follow. Without an offset, the time is in `zone`.
 pub(super) fn date(text: &str, zone: &Zone) -> Result<Moment, Reason> {
     let (local, offset) = local(text).ok_or(Reason::NotATime)?;
     match offset {
@@ -246,8 +246,8 @@ mod tests {
         }
     }
 
-    /// A job ran during the change of the clocks. Its times 02:50, 02:10 and 02:40 are in order only if the clocks went
-    /// back between the first and the second time.
+    /// A job ran during the change of the clocks. The times 02:50, 02:10 and 02:40 of the job are in order only if the
+    /// clocks went back between the first and the second time.
     #[test]
     fn the_order_of_times_determines_the_hour() {
         let zone: Zone = "Europe/Prague".parse().expect("a zone");

@@ -2,9 +2,9 @@
 //!
 //! When summer time ends, the clocks show one hour twice. For a time in the repeated hour, a log does not state whether
 //! the first or the second hour is meant. The first hour is used by default. The second hour is used if the elapsed
-//! time requires the second hour, or if the first hour would place a job's start before its submission or its end
-//! before its start; see [`in_order`]. When summer time begins, the clocks skip one hour; times in this hour do not
-//! exist.
+//! time requires it. The second hour is also used if the first hour would place a job's start before its submission, or
+//! its end before its start; see [`in_order`]. When summer time begins, the clocks skip one hour; times in this hour do
+//! not exist.
 //!
 //! The time-zone database is compiled into the program, so that an import gives the same trace on every machine.
 

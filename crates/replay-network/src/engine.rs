@@ -2,9 +2,9 @@
 //!
 //! There are three kinds of events: a header requests a channel, a channel for which a header waits is released, or a
 //! network event is reported to the caller. The engine does not simulate every single flit. When a header gets a
-//! channel, the engine computes the cycles in which the flits behind the header move. From these cycles follow the
-//! cycles in which the channels at the worm's tail become free. A hop costs at most two events and no allocation;
-//! memory is proportional to the number of packets in flight, not to the number of packets sent.
+//! channel, the engine computes the cycles in which the flits behind the header move. These cycles determine when the
+//! channels at the worm's tail become free. A hop costs at most two events and no allocation; memory is proportional to
+//! the number of packets in flight, not to the number of packets sent.
 
 mod diagnosis;
 mod grant;
@@ -53,8 +53,8 @@ impl Network {
     /// Creates an empty network at cycle 0.
     ///
     /// # Errors
-    /// [`SettingsError`] if a constant is out of range, links of a torus take a number of cycles other than one, or the
-    /// machine consists of several tori.
+    /// [`SettingsError`] if a constant is out of range, if links of a torus take a number of cycles other than one, or
+    /// if the machine consists of several tori.
     pub fn new(topology: &Topology, settings: Settings) -> Result<Self, SettingsError> {
         if let Topology::MultiTorus(_) | Topology::Hierarchy(_) = topology {
             return Err(SettingsError::NoLinks(topology.to_string()));

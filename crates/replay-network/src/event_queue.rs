@@ -43,7 +43,7 @@ pub struct EventQueue {
     network_events_taken: usize,
     /// Whether releases were added to this cycle since its releases were last sorted.
     unsorted: bool,
-    /// Events beyond the ring: cycle, number in order of addition, event.
+    /// Events beyond the ring, each with its cycle and its number in the order of addition.
     far: BinaryHeap<Reverse<(u64, u64, Event)>>,
     entered_far: u64,
 }

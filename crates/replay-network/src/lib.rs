@@ -62,10 +62,10 @@
 //! * **Receiver.** The receiver accepts flits at once. A packet is *delivered* at S(F-1, K) + t_K.
 //! * **Virtual channels.** The virtual channels of a link share the link flit by flit: in each cycle, one flit starts
 //!   to cross the link (`link` must be 1). A crossing is reserved as soon as the progress of the header has determined
-//!   all conditions on the start of the crossing except the free cycle on the link. Crossings are reserved in the order
-//!   of the grants that determine them. Each crossing gets the first free cycle that satisfies the conditions above,
-//!   and keeps this cycle. The header may thus start to cross a channel later than the channel is granted; S(0, k) is
-//!   then the later cycle. A worm that shares its links with no other worm moves as on a mesh.
+//!   all conditions on the start of the crossing, except which cycles of the link are free. Crossings are reserved in
+//!   the order of the grants that determine them. Each crossing gets the first free cycle that satisfies the conditions
+//!   above, and keeps this cycle. The header may thus start to cross a channel later than the channel is granted; S(0,
+//!   k) is then the later cycle. A worm that shares its links with no other worm moves as on a mesh.
 //!
 //! # Order within a cycle
 //!

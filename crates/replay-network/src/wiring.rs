@@ -166,7 +166,7 @@ impl Wiring {
                 count,
             }
         };
-        // Lane from the dateline on: 1, or 0 if links have a single lane.
+        // Number of the lane that packets use from the dateline on: 1, or 0 if links have a single lane.
         let behind = self.lanes - 1;
         match (positive, to > from) {
             (true, true) => route.push(leg(from, 0, to - from)),

@@ -58,7 +58,8 @@ pub struct Audit {
     pub found: AuditBaseline,
     /// Declared counts; `None` for a suite without a declaration.
     pub baseline: Option<AuditBaseline>,
-    /// Rows that did not run because their log is absent. If the logs were present, the counts would be higher.
+    /// Rows that did not run because their log is absent. If the logs of these rows were present, the counts of the
+    /// audit would be higher.
     pub absent: usize,
     /// Judged rows that are declared to be beyond their tolerance.
     pub known: usize,

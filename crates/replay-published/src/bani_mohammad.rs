@@ -11,17 +11,18 @@
 //! At least one value in replay's 95 % interval must agree with the printed number. The tolerance is 4 % for means of
 //! Table 3.2, 8 % for means of Table 5.2 (heavy tails are noisy), 4 % for utilizations and lengths of the busy list,
 //! and 10 % for ratios. The 95 % intervals in the thesis must overlap replay's intervals. The relative errors in the
-//! thesis follow from these intervals. Bounds such as "cannot exceed 37 %" are applied as printed. The thesis prints
+//! thesis follow from its 95 % intervals. Bounds such as "cannot exceed 37 %" are applied as printed. The thesis prints
 //! overhead as time. replay counts elementary operations of the literal algorithms instead, because counts do not
 //! depend on the computer. Ratios of counts must agree with the printed ratios within 30 %. Strategies that are "very
 //! close" must be within 2 %. The length m of the busy list and the turnaround "hardly depend" on the size of the mesh.
 //! Between meshes, the ratio of the lengths must be within 15 % of 1, and the ratio of the turnarounds within 20 %
-//! of 1. If the thesis names no load, the note contains the load that is used.
+//! of 1. If the thesis names no load for a claim, the note of the row contains the load that is used.
 //!
 //! The thesis contradicts itself on two points, which are not judged. The text disagrees with Tables 3.2 and 5.2 about
-//! the order of BL and FF; the claim that BL and FF are within 3 % of each other is judged. Chapter 6 states "up to
-//! 65 %", but chapter 3 states 160 % and 1017 %. The 773 % in chapter 6 and the 11 % in chapter 3
-//! are the same ratio of overheads, inverted and rounded. "34 % of" at Fig. 5.23 is read as "34 % below".
+//! the order of Busy List (BL) and First Fit (FF); the claim that BL and FF are within 3 % of each other is judged. The
+//! second point is a percentage: chapter 6 states "up to 65 %", but chapter 3 states 160 % and 1017 %. The 773 % in
+//! chapter 6 and the 11 % in chapter 3 are the same ratio of overheads, inverted and rounded. "34 % of" at Fig. 5.23 is
+//! read as "34 % below".
 
 mod examples;
 

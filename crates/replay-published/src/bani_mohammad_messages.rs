@@ -4,12 +4,12 @@
 //! # Tolerances
 //!
 //! Ratios and Table 4.2 must be within 10 %. Bounds are applied as printed. Utilization in saturation does not depend
-//! on the load. It is therefore judged at all loads at which the machine is saturated. For packets of 64 flits, the
-//! loads are not printed. Five loads are therefore used for these packets. The five loads range from a sixteenth of the
-//! highest load for packets of 8 flits to this highest load. The largest gap over the five loads is judged, and the
-//! order of the strategies (Figs 4.46 to 4.49) is judged at the lowest and at the highest of the five loads. Packets of
-//! 16 and 32 flits are not simulated because of the run time; the thesis states that the results with these packets are
-//! similar. The relative errors of Table 4.2 follow from its means and intervals, which are judged.
+//! on the load. The utilization is therefore judged at all loads at which the machine is saturated. For packets of 64
+//! flits, the loads are not printed. Five loads are therefore used for packets of 64 flits. The five loads range from a
+//! sixteenth of the highest load for packets of 8 flits to this highest load. The largest gap over the five loads is
+//! judged, and the order of the strategies (Figs 4.46 to 4.49) is judged at the lowest and at the highest of the five
+//! loads. Packets of 16 and 32 flits are not simulated because of the run time; the thesis states that the results with
+//! these packets are similar. The relative errors of Table 4.2 follow from its means and intervals, which are judged.
 //!
 //! # Two readings of ranks
 //!
@@ -100,8 +100,8 @@ fn figure(first: usize, pattern: &str, sides: &str) -> String {
     format!("Fig. 4.{}", first + 2 * pattern + usize::from(sides == "exponential"))
 }
 
-/// Meshes on which the length m of the busy list and the number b of searches (beyond the first) are plotted, each with
-/// its number of processors relative to the first mesh.
+/// Meshes for which the thesis plots the length m of the busy list and the number b of searches (beyond the first).
+/// Each entry contains a mesh and its number of processors relative to the first mesh.
 const MESHES: [(&str, f64); 3] = [("16x16", 1.0), ("20x20", 1.5625), ("24x24", 2.25)];
 
 /// Plot for packets of 64 flits. The loads range from a sixteenth of the highest load for packets of 8 flits to this
@@ -486,9 +486,9 @@ fn units_and_lists(runs: &Runs<'_>, pattern: &str, heavy: &str) -> Result<Vec<Ch
     Ok(vec![claim("claim 12", &streams, what, "1", ours, Tolerance::Above)?])
 }
 
-/// Checks claim 13 (Figs. 4.28 to 4.39). On every mesh, the length m of the busy list is larger with exponential sides.
-/// The number b of searches (beyond the first) is "less sensitive to the size of the mesh": b grows by a smaller factor
-/// than the number of processors.
+/// Checks claim 13 (Figs. 4.28 to 4.39). On every mesh, the busy list is longer (length m) with exponential sides than
+/// with uniform sides. The number b of searches (beyond the first) is "less sensitive to the size of the mesh": b grows
+/// by a smaller factor than the number of processors.
 fn busy_lists(
     runs: &Runs<'_>,
     (pattern, uniform, exponential): (&str, &str, &str),

@@ -2,9 +2,9 @@
 //!
 //! # Tolerances
 //!
-//! The paper names the versions of its logs. On exactly the same version, means must agree within 0.001 (hops, or
-//! percentage points of an improvement), tie counts must agree within 1, and numbers that are printed with one decimal
-//! must be equal after rounding.
+//! The paper names the versions of its logs. On exactly the same version of a log, means must agree within 0.001 (hops,
+//! or percentage points of an improvement), and tie counts must agree within 1. Numbers that are printed with one
+//! decimal must be equal after rounding.
 //!
 //! After the paper was published, the archive converted some logs again. In the new versions, the same jobs have
 //! slightly different times. On converted logs, means, ties and improvements must agree within the range that contains
@@ -13,7 +13,8 @@
 //! percent. On a converted log, results for single job sizes are shown but not judged. With perturbed copies
 //! ([`Selection::shake`]), results for single job sizes are judged: replay's value is the mean of N copies with
 //! standard deviation s. The printed number is from a single log. The printed number must be within mean ± t s √(1 +
-//! 1/N). This range contains 95 % of single logs.
+//! 1/N), where s is the standard deviation over the N copies and t is a quantile of Student's t distribution. This
+//! range contains 95 % of single logs.
 //!
 //! A log is not compared if its number of jobs differs from the number in the paper.
 

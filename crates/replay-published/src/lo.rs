@@ -9,14 +9,14 @@
 //!
 //! # Tolerances of the claims
 //!
-//! The paper estimates from plots ("about") the loads at which response times rise steeply. replay computes the load at
-//! which utilization reaches 90 % of its value at load 10. The two loads must agree within 30 %. For First Fit with
-//! decreasing sides, replay's result contradicts the paper's claim about the load at which response times rise steeply.
-//! The claim also contradicts Table 1 of the paper: with 39 % utilization and 1000 jobs in 238 time units, the load
-//! cannot be below 3.8. The load of the utilization peak is the load at which utilization reaches 98 % of its value at
-//! load 10. The load of the utilization peak must also agree with the load of the paper within 30 %. The report states
-//! that larger pages lengthen response times and lower utilization, but names no load. The checks of these claims
-//! compare each page size with the next smaller page size, at a load near saturation and at load 10.
+//! For the loads at which response times rise steeply, the paper gives only estimates from plots ("about"). replay
+//! computes the load at which utilization reaches 90 % of its value at load 10. The two loads must agree within 30 %.
+//! For First Fit with decreasing sides, replay's result contradicts the paper's claim about the load at which response
+//! times rise steeply. The claim also contradicts Table 1 of the paper: with 39 % utilization and 1000 jobs in 238 time
+//! units, the load cannot be below 3.8. The load of the utilization peak is the load at which utilization reaches 98 %
+//! of its value at load 10. The load of the utilization peak must also agree with the load of the paper within 30 %.
+//! The report states that larger pages lengthen response times and lower utilization, but names no load. The checks of
+//! these claims compare each page size with the next smaller page size, at a load near saturation and at load 10.
 
 use super::claim::claim;
 use super::streams::{Key, Row, Runs, rows};

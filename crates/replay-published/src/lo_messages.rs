@@ -13,7 +13,7 @@
 //! * Latency and blocking are not means over packets. Latency and blocking are means over jobs, and each job
 //!   contributes the mean over its packets. replay shows both kinds of means.
 //! * In all-to-all, the messages of an iteration are queued at once (`sends=at-once`): first all messages to rank 0,
-//!   then all messages to rank 1, and so on. The quota truncates the last round.
+//!   then all messages to rank 1, and so on. The last round is truncated when the quota of messages is used up.
 //! * The ranks of a job follow its pages in the reverse order of allocation (`walk=last-taken`). Within each page,
 //!   ranks are in row-major order.
 //!
@@ -27,10 +27,10 @@
 //! latency of all strategies cancels. The dispersal of First Fit is 0 by construction and is not compared.
 //!
 //! Rows that are known to be beyond their tolerance are declared with the presumed reason. Sides have 2 to 16
-//! processors, uniformly distributed. The appendix of the report prints 2 to 8 processors. With these sides, however,
-//! the dispersal of Random would be half of the value in the table of the report. There are ten replications, as in the
-//! report. The quick form has only five replications of n-body and three of all-to-all. The full form has sixty
-//! replications of multigrid, because some of its means are close to the bounds.
+//! processors, uniformly distributed. The appendix of the report prints 2 to 8 processors. With sides of 2 to 8
+//! processors, however, the dispersal of Random would be half of the value in the table of the report. There are ten
+//! replications, as in the report. The quick form has only five replications of n-body and three of all-to-all. The
+//! full form has sixty replications of multigrid, because some of its means are close to the bounds.
 //!
 //! # Claims of section 4.2
 //!

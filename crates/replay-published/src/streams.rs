@@ -142,9 +142,10 @@ impl<'a> Runs<'a> {
     /// Computes the checks of claims with their intervals, and the values of the checks after two strategies have been
     /// exchanged. `claims` computes the claims from a view of the runs.
     ///
-    /// The intervals are computed by a grouped jackknife over g groups of replications; the half-width of an interval
-    /// is t √((g - 1) / g Σ (value without group i - value with all groups)²). This method applies to any number that
-    /// is computed from means over paired replications: a ratio, a difference, or the largest of several numbers.
+    /// The intervals are computed by a grouped jackknife over g groups of replications. The half-width of an interval
+    /// is t √((g - 1) / g Σ (value without group i - value with all groups)²), where the sum is over all groups i. This
+    /// method applies to any number that is computed from means over paired replications: a ratio, a difference, or the
+    /// largest of several numbers.
     pub fn claims(
         &self,
         claims: impl Fn(&Self) -> Result<Vec<Check>, VerifyError>,
@@ -211,8 +212,8 @@ fn plain(name: &str) -> String {
 /// Maximum number of groups of replications in a jackknife.
 const GROUPS: u64 = 20;
 
-/// Returns the stop rule for the first replications of a point. After that, the points of undecided rows are replicated
-/// more often.
+/// Returns the stop rule for the first replications of a point. After the first replications, the points of undecided
+/// rows are replicated more often.
 fn rule(key: &Key<'_>, full: bool) -> Result<StopRule, VerifyError> {
     // Literal algorithms are slow, and the number of operations varies little between replications.
     if key.point()?.allocator.name().get("engine") == Some("literal") {

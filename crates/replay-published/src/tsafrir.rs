@@ -15,9 +15,9 @@
 //!
 //! The paper used the versions of the logs that the archive had at the time. Only KTH-SP2 is available in two versions;
 //! the mean waits of the two versions differ by 0.05 minutes. The results for SDSC-SP2 are 3 % and 6 % lower than the
-//! quoted numbers. In this log, 5,669 jobs were cancelled before processors were allocated to them, and the policy
-//! drops these jobs. The dropped jobs are not the cause of the difference: if they are included with a run time of
-//! zero, both results are far above the quoted numbers.
+//! quoted numbers. In the log SDSC-SP2, 5,669 jobs were cancelled before processors were allocated to them, and the
+//! policy drops these jobs. The dropped jobs are not the cause of the difference: if they are included with a run time
+//! of zero, both results are far above the quoted numbers.
 
 use crate::defect;
 use std::path::{Path, PathBuf};
@@ -103,7 +103,7 @@ fn verify(
     Ok(checks)
 }
 
-/// Returns the path of a log. If exactly the named version is missing, returns the reason.
+/// Returns the path of a log. If the log is missing in exactly the named version, returns the reason.
 fn path(log: &str, selection: &Selection) -> Result<Result<PathBuf, NotRun>, VerifyError> {
     let manifest = Manifest::embedded().map_err(defect)?;
     let found = selection.traces.resolve(log, &manifest);

@@ -11,8 +11,8 @@ use pyo3::types::PyCapsule;
 
 use crate::error::DataError;
 
-/// Names of columns. Each name has the index (from 0) of the field of the Standard Workload Format that the column
-/// fills. Columns with the same field are alternatives.
+/// Names of columns. Each column name is given with the index (from 0) of the field of the Standard Workload Format
+/// that the column fills. Columns with the same field are alternatives.
 pub const COLUMNS: [(&str, usize); 14] = [
     ("job", 0),
     ("submit", 1),

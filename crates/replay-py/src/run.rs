@@ -121,8 +121,8 @@ impl Split {
     }
 
     /// Returns the index of a strategy of the plan among all allocators. The number of strategies differs from the
-    /// number of names if names are repeated or combined with tie vectors. Allocators that are written in Python then
-    /// come last.
+    /// number of names if names are repeated or combined with tie vectors. If the two numbers differ, allocators that
+    /// are written in Python come last.
     fn index_of_named(&self, plan: &Plan, strategy: usize) -> usize {
         match plan.grid.strategies.len() == self.named.len() {
             true => self.named[strategy],

@@ -44,8 +44,8 @@ impl Queue {
     }
 }
 
-/// Reference version of [`Easy`](replay_core::scheduler::Easy). This version searches the queue from the head after
-/// every start.
+/// Reference version of [`Easy`](replay_core::scheduler::Easy). This reference version of the EASY scheduler searches
+/// the queue from the head after every start.
 #[derive(Clone, Debug, Default)]
 pub struct Easy {
     queue: Queue,
@@ -115,8 +115,8 @@ impl Scheduler for Easy {
     }
 }
 
-/// Reference version of [`Easy`](replay_core::scheduler::Easy) with reserved placements. This version determines the
-/// reserved placement again after every start and at every instant.
+/// Reference version of [`Easy`](replay_core::scheduler::Easy) with reserved placements. The reference version
+/// determines the reserved placement again after every start and at every instant.
 #[derive(Clone, Debug, Default)]
 pub struct EasyWithPlace {
     queue: Queue,
@@ -211,8 +211,8 @@ impl Reservation for EasyWithPlace {
     }
 }
 
-/// Reference version of [`OutOfOrder`](replay_core::scheduler::OutOfOrder). This version always searches the queue from
-/// the head.
+/// Reference version of [`OutOfOrder`](replay_core::scheduler::OutOfOrder). This reference version of the scheduler
+/// always searches the queue from the head.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder(Queue);
 
@@ -281,8 +281,8 @@ impl Scheduler for Strict {
     }
 }
 
-/// Reference version of [`Conservative`](replay_core::scheduler::Conservative). The profile of this version is a single
-/// list, which is searched and changed step by step.
+/// Reference version of [`Conservative`](replay_core::scheduler::Conservative). The profile of the reference scheduler
+/// is a single list, which is searched and changed step by step.
 #[derive(Clone, Debug)]
 pub struct Conservative {
     order: QueueOrder,

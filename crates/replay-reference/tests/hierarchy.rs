@@ -175,7 +175,7 @@ fn tree_fit_agrees_with_its_literal_form() {
         for _ in 0..DECISIONS {
             let mut rule = Rule::new(&machine, RuleOptions::Fit).expect("a tree");
             let free = state(&mut rng, &machine);
-            // Jobs of one node each. Some of these jobs have ended and have been replaced.
+            // The running jobs have one node each. Some of these jobs have ended and have been replaced.
             let mut ends = BTreeMap::new();
             for node in 0..machine.processors() as u32 {
                 let nodes = [NodeId(node)];

@@ -48,8 +48,8 @@ proptest! {
         prop_assert_eq!(timeline(&jobs, 8, &mut Easy::new(order)), reference);
     }
 
-    /// Compares schedules with estimates that are too high or too low. Some machines have more job sizes than the
-    /// profile has bounds.
+    /// Compares schedules with estimates that are too high or too low. On some machines, there are more job sizes than
+    /// sizes with separate bounds in the profile.
     #[test]
     fn conservative_agrees_with_its_definition(
         jobs in proptest::collection::vec((0i64..30, 0i64..60, -1.0..3.0f64, 0.0..1.0f64), 1..150),
@@ -68,7 +68,7 @@ proptest! {
         prop_assert_eq!(fast, reference);
     }
 
-    /// Compares queues that are too long for a list.
+    /// Compares the disciplines on queues that are too long for a list.
     #[test]
     fn disciplines_agree_with_their_definitions(
         jobs in proptest::collection::vec((0i64..30, 1i64..500, 0.0..3.0f64, 0.0..1.0f64), 1..900),

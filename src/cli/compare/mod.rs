@@ -54,7 +54,8 @@ interval of a change is Student's t over weeks of submission, or over days if th
 weeks. Weeks and days in which the measure is 0 do not count; fewer than five others give no interval.
 Verdicts on several pairs of runs, or on classes of size, are corrected by Holm's method.")]
 pub struct CompareArgs {
-    /// Base of the comparison: a folder of results of a replay, sweep or contend, or one run of a folder, FOLDER:RUN.
+    /// Base of the comparison: a folder with results of replay, sweep or contend, or a single run in a folder, written
+    /// FOLDER:RUN.
     #[arg(value_name = "FOLDER[:RUN]")]
     base: String,
 
@@ -219,8 +220,8 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
 
-/// Returns a line for each mean of stretch if two jobs determine which of the two runs has the lower mean; `run` is one
-/// of the two runs.
+/// Returns a line for each mean of stretch if two jobs determine which of two runs has the lower mean; `run` is one of
+/// the two runs.
 fn decided_by_two_jobs(
     pairs: &Pairs,
     stretch: usize,
@@ -382,7 +383,7 @@ enum Wanted<'a> {
 /// Data of the runs of a folder.
 enum Data {
     Jobs(JobsTable),
-    /// Measures, and for each run number the values of these measures.
+    /// Measures, and the values of these measures for each run number.
     Columns(Vec<RunMeasure>, HashMap<i64, Vec<f64>>),
 }
 

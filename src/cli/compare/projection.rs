@@ -159,7 +159,7 @@ impl RunMeasure {
         }
     }
 
-    /// Returns the column of the table of runs for a name of `--measure`: `mean_NAME` if this column exists
+    /// Returns the column of the table of runs that a name of `--measure` selects: `mean_NAME` if this column exists
     /// (`mean_wait` for `wait`), otherwise `NAME`.
     fn of(name: &str, tables: &JobTables) -> Result<Self, Failure> {
         let all = match *tables == REPLAYED {

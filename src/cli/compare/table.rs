@@ -49,7 +49,7 @@ pub fn pair_in_words(runs: [&RunRow; 2], folders: [&str; 2]) -> String {
     format!("{other} against {base}{differ}")
 }
 
-/// Returns the name of a part of a run's key as used in messages, such as "machine" for the topology.
+/// Returns the name that messages use for a part of a run's key, such as "machine" for the topology.
 fn named(key: Name) -> &'static str {
     match key {
         name::topology => "machine",
@@ -66,7 +66,7 @@ fn titled(measure: Name, tables: &JobTables) -> String {
     }
 }
 
-/// Returns the printed table of comparisons; each comparison is given with the run that is compared with its base run.
+/// Returns the printed table of comparisons. Each comparison is given with its run, which is compared with a base run.
 /// `bases` contains the base runs. A line above the table names the runs and the properties that all runs share.
 pub fn sheet(
     rows: &[(RunRow, Compared)],

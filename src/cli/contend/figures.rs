@@ -165,8 +165,9 @@ const COMPARED: [(&str, Name, Option<Beside>, f64, f64); 5] = [
     ("Dispersal (%)", name::mean_sending_dispersal, None, 100.0, 0.0),
 ];
 
-/// Returns the comparison of the medians of stretch and its factors, and of mean distances. If there are perturbed
-/// copies, the values are means over the copies. Strategies are in the [order](ranking::order) of the ranking.
+/// Returns a figure that compares the medians of stretch and of its two factors, and the mean distances. If there are
+/// perturbed copies, the values are means over the copies. Strategies are in the [order](ranking::order) of the
+/// ranking.
 fn comparison(group: &[&ContentionRun], shaken: &[ShakenRow]) -> Comparison {
     let columns = Contention::columns();
     // The value of a metric of a run, and the half width of its interval over copies if there are copies.
@@ -219,7 +220,7 @@ fn comparison(group: &[&ContentionRun], shaken: &[ShakenRow]) -> Comparison {
     let (key, pattern) = (&group[0].key, &group[0].pattern);
     let copies = shaken.iter().find(|row| row.run == group[0].run).map(|row| row.mean.count);
     let mut subtitle = vec![line(key, None), senders(group), pattern.to_string()];
-    // If the page is too small for the subtitle, its last lines are omitted.
+    // If the page is too small for the subtitle, the last lines of the subtitle are omitted.
     subtitle.push(match copies {
         Some(n) => format!("means over {n} perturbed copies of the trace, 95 % intervals"),
         None => "95 % intervals of the medians over jobs".to_string(),
@@ -251,7 +252,7 @@ fn stretches(group: &[&ContentionRun], most: usize) -> Option<Spreads> {
         strategies: vec![name.clone()],
         spread,
     });
-    // The figure itself adds the number of jobs, which counts only the jobs that send packets.
+    // The figure adds the number of jobs itself and counts only the jobs that send packets.
     spreads(STRETCHES, vec![line(key, None), pattern.clone()], curves.collect(), most)
 }
 

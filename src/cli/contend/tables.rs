@@ -136,7 +136,7 @@ fn correlations(all: &[Correlations<'_>]) -> Sheet {
     Sheet::of(all, shown)
 }
 
-/// Returns whether runs of one trace have several machines, and whether there are several seeds.
+/// Returns two flags: whether runs of one trace have several machines, and whether there are several seeds.
 pub fn varied<'a>(keys: impl Iterator<Item = &'a RunKey> + Clone) -> (bool, bool) {
     let Some(first) = keys.clone().next() else { return (false, false) };
     let machines = keys.clone().any(|key| {

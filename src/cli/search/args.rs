@@ -38,9 +38,9 @@ pub struct SearchArgs {
 
     /// Optimize this column: COLUMN[goal=min|max,weights=jobs|size|RANGE:WEIGHT,..].
     ///
-    /// COLUMN is a column of the table of runs that a tie vector can change. The weight of a job in the mean of
-    /// mean_pairwise_l1 is 1 (jobs) or its number of processors (size). Weights can also be given for ranges of job
-    /// sizes, as in weights=2..16:3,17..100:1.
+    /// COLUMN is a column of the table of runs; a tie vector must be able to change the values of this column. In the
+    /// mean of mean_pairwise_l1, the weight of a job is 1 with weights=jobs, or the number of processors of the job
+    /// with weights=size. Weights can also be given for ranges of job sizes, as in weights=2..16:3,17..100:1.
     #[arg(
         long,
         value_name = "OBJECTIVE",
@@ -68,7 +68,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Tie vectors")]
     pub slack: Vec<String>,
 
-    /// Limit the factors of the vectors that random, local and external choose to N [default: 100].
+    /// Allow factors up to N in the vectors that the strategies random, local and external choose [default: 100].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Search", hide_short_help = true)]
     pub largest: Option<u32>,
 
@@ -83,7 +83,8 @@ pub struct SearchArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Search")]
     pub time: Option<Duration>,
 
-    /// Start the strategy local from exhaustive, random, or a vector; may be repeated [default: exhaustive].
+    /// Start the strategy local from the results of exhaustive or random, or from a vector; may be repeated [default:
+    /// exhaustive].
     #[arg(long, value_name = "START", help_heading = "Search")]
     pub start: Vec<String>,
 
@@ -115,8 +116,8 @@ pub struct SearchArgs {
     ///
     /// Stopping does not change the N best of the evaluated vectors: a stopped vector can no longer become one of the N
     /// best, because sums only grow. For a stopped vector, the result has an upper bound of the improvement instead of
-    /// the improvement. The strategies local and external choose vectors by the values of earlier vectors, so this
-    /// option may change their choices.
+    /// the improvement. The strategies named local and external choose vectors by the values of earlier vectors, so
+    /// this option may change their choices.
     #[arg(long, value_name = "N", help_heading = "Search", hide_short_help = true)]
     pub spare: Option<u32>,
 }

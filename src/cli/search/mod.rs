@@ -255,8 +255,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Runs the strategy; for the strategy local, its starts are run first. Returns the number of grid vectors that
-    /// have the same ratio as another vector, and the reason why the search ended.
+    /// Runs the strategy; the strategy `local` runs its starts first. Returns the number of grid vectors that have the
+    /// same ratio as another vector, and the reason why the search ended.
     fn run(&self, archive: &mut Archive) -> Result<(u64, End), Failure> {
         let SearchTask { spec, problems, .. } = self.task;
         let grid = || problems.grid.grid();

@@ -71,7 +71,7 @@ pub enum Drawn {
 
 /// Maximum number of bars of a figure, and of jobs of a film.
 const MOST: usize = 200_000;
-/// Maximum number of rows of the table fragmentation.
+/// Maximum number of rows of the table named fragmentation.
 const INSTANTS: usize = 2_000;
 /// Duration of a film in seconds.
 const DURATION: u32 = 20;

@@ -25,10 +25,10 @@ const MACHINE: &str = "torus:16x16x16";
 /// Options that replace arrivals, schedulers and allocators, as typed.
 #[derive(Clone, Debug, Args, Serialize, Deserialize)]
 pub struct BacklogArgs {
-    /// Keep N jobs waiting in place of arrivals, and compare placement rules on a torus; takes a list.
+    /// Keep N jobs in the queue instead of simulating arrivals, and compare placement rules on a torus; takes a list.
     ///
-    /// The queue is refilled at once, and any of its N jobs may start; N = 1 means first come, first served. A run ends
-    /// when a stream, which has --jobs jobs, has too few jobs left to refill the queue. Slurm's rule always runs,
+    /// The queue is refilled at once, and any of its N jobs may start; N = 1 means first come, first served. A stream
+    /// has --jobs jobs; a run ends when the stream has too few jobs left to refill the queue. Slurm's rule always runs,
     /// because the other rules are compared with it on the same jobs.
     #[arg(
         long,
@@ -66,7 +66,7 @@ pub struct BacklogArgs {
     /// Draw sizes of jobs from tpu-v4, uniform, cubes, slabs, small, heavy-tail; takes a list.
     ///
     /// Each mix except tpu-v4 has a variant with the suffix -half, in which every tenth job requests half of the torus.
-    /// Service times depend on sizes only in heavy-tail.
+    /// Service times depend on sizes only in the mix heavy-tail.
     #[arg(
         long,
         value_name = "MIX",
@@ -79,8 +79,8 @@ pub struct BacklogArgs {
 
     /// Compare these placement rules: count, first, slurm, lf, lf-eq, nf, dl, dl-lf, auto; takes a list.
     ///
-    /// count uses only the number of free processors and gives an upper bound. auto tunes its weights with the jobs so
-    /// far.
+    /// The rule count uses only the number of free processors and gives an upper bound. The rule auto tunes its weights
+    /// with the jobs so far.
     #[arg(
         long,
         value_name = "RULE",
@@ -98,10 +98,10 @@ pub struct BacklogArgs {
     #[arg(long, conflicts_with = "rules", requires = "backlog", help_heading = "Backlog")]
     search: bool,
 
-    /// Estimate service times by exact, noisy or shuffled; takes a list.
+    /// Estimate service times by the method exact, noisy or shuffled; takes a list.
     ///
-    /// noisy multiplies a service time by 1 + x, where x is exponential with mean 2. shuffled takes the service time of
-    /// another job of the same size.
+    /// The method noisy multiplies a service time by 1 + x, where x is exponential with mean 2. The method shuffled
+    /// takes the service time of another job of the same size.
     #[arg(
         long,
         value_name = "NAME",

@@ -179,7 +179,8 @@ fn windows(cell: &Cell, measure: Measure, until: Instant) -> Vec<Window> {
         let _ = run_cell(0, &in_window, measure, watch);
         let took = thread_time() - begin - schedule;
         if stop.is_raised() {
-            // A strategy that did not finish the first window is estimated by its job starts so far.
+            // If a strategy did not finish the first window, its time is estimated from the number of jobs that it has
+            // started so far.
             let started = started.into_inner() as f64;
             if windows.is_empty() && started > 0.0 {
                 windows.push(Window { jobs: started, schedule, cell: took });

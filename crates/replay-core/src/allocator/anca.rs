@@ -2,12 +2,12 @@
 //! repeatedly, until all of the resulting equal frames fit.
 //!
 //! First Fit searches for the job's frame. If the frame does not fit, it is cut into two equal
-//! frames. If these frames do not fit, each of them is cut into two again. After i cuts, the job
-//! needs 2^i sub-meshes of one shape. All sub-meshes must be found in one attempt; a failed attempt
-//! keeps none of them. A cut halves the longest even side; if several even sides are equally long,
-//! it halves the first of them. The job is refused if the frames still do not fit after the largest
-//! permitted number of cuts, if no side is even, or if a cut would shrink a side to one. A job can
-//! therefore be refused although enough processors are free.
+//! frames. If these two frames do not fit, each of the two is cut into two smaller frames. After i
+//! cuts, the job needs 2^i sub-meshes of one shape. All sub-meshes must be found in one attempt; a
+//! failed attempt keeps none of them. A cut halves the longest even side; if several even sides are
+//! equally long, it halves the first of them. The job is refused if the frames still do not fit
+//! after the largest permitted number of cuts, if no side is even, or if a cut would shrink a side
+//! to one. A job can therefore be refused although enough processors are free.
 //!
 //! Cost: one search by First Fit, O(N), for each frame. After i cuts, up to 2^i frames are searched
 //! for.

@@ -10,10 +10,10 @@
 //! | 1 | if its slot at that level is free |
 //! | 2 | if in addition the utilization of its processor does not exceed a threshold |
 //!
-//! The choice among the free hosts is random. The algorithm of the thesis has two faults. A job may get a lower level
-//! on idle hosts. A later job may then get a higher level on a host of an earlier job, which violates the rule that
-//! earlier jobs have priority. In the *guarded* mode, a host is free at a level only if no job runs on the host below
-//! this level. The guarded mode also prefers idle hosts. The guarded mode is not in the thesis.
+//! The choice among the free hosts is random. The algorithm of the thesis has two faults. A job may get a low priority
+//! level although its hosts are idle. A job that starts later may get a higher level on a host of an earlier job, which
+//! violates the rule that earlier jobs have priority. In the *guarded* mode, a host is free at a level only if no job
+//! runs on the host below this level. The guarded mode also prefers idle hosts. The guarded mode is not in the thesis.
 //!
 //! Cost: one pass over the slots.
 
@@ -178,7 +178,7 @@ impl Allocator for Elmer {
             let first = size.min(preferred);
             self.draw(0, preferred, first);
             self.draw(preferred, self.hosts.len(), size - first);
-            // Other hosts are selected only if all preferred hosts are used.
+            // Hosts that are not preferred are selected only if all preferred hosts are used.
             chosen.extend(self.hosts[..size].iter().map(|&host| self.cluster.slot(host, level)));
             return Ok(());
         }

@@ -50,10 +50,10 @@ pub struct Capabilities {
     /// until processors become free. A refused request is then also refused on every subset of the free processors.
     /// A refusal because too few processors are free always holds until processors become free.
     ///
-    /// The value is `false` for strategies that examine only some candidate positions, if the selection of these
-    /// positions depends on the state of the machine. With such a strategy, the start of a job can turn another
-    /// position into a candidate. If the value is `false`, schedulers repeat requests to the strategy after every
-    /// start, and cannot [reserve a placement for the head of the queue](crate::scheduler::Guard::Place).
+    /// The value is `false` for strategies that examine only some candidate positions and select these positions by the
+    /// state of the machine. With such a strategy, the start of a job can turn another position into a candidate. If
+    /// the value is `false`, schedulers repeat requests to the strategy after every start, and cannot [reserve a
+    /// placement for the head of the queue](crate::scheduler::Guard::Place).
     pub refusals_last: bool,
     /// Whether a scheduler may [reserve a placement for the head of the queue](crate::scheduler::Guard::Place) although
     /// [`refusals_last`](Self::refusals_last) is `false`. The reservation begins at the first instant at which a copy
@@ -128,8 +128,8 @@ pub struct Bounds {
     pub min_processors_now: u32,
     /// Maximum number of processors. The maximum exceeds the requested number only if the strategy rounds up.
     pub max_processors: u64,
-    /// `false` if not even the empty machine can serve the request; a run with such a job does not begin. `true` if
-    /// the strategy cannot decide whether the empty machine can serve the request.
+    /// `false` if the request cannot be served even on the empty machine; a run with such a job does not begin. `true`
+    /// if the strategy cannot decide whether the empty machine can serve the request.
     pub servable: bool,
 }
 
@@ -154,8 +154,8 @@ pub struct Stats {
     /// Current and largest possible fragmentation of the menu; `None` for strategies without a
     /// menu of boxes.
     pub menu_fragmentation: Option<[u64; 2]>,
-    /// Number of refusals in the run, one for each size at which a request was refused; `None` if the strategy does not
-    /// [fold](Capabilities::folds) jobs.
+    /// Number of refusals in the run, where a request counts once for each size at which it was refused; `None` if the
+    /// strategy does not [fold](Capabilities::folds) jobs.
     pub refused_sizes: Option<u64>,
     /// Reduction of the last allocated job; `None` if this job was not folded.
     pub reduction: Option<Reduction>,

@@ -1,7 +1,7 @@
 //! Model of the expected loss of tie rules, and search for the best rule, for strategies that tune themselves.
 //!
 //! Each rule is a point of a space. An observation also counts for nearby points, weighted by a Gaussian kernel. Good
-//! rules are near other good rules, and single observations are mostly noise, because one changed decision changes all
+//! rules are near other good rules. Single observations are mostly noise, because one changed decision changes all
 //! later decisions. The weight of old observations decays.
 
 use rand::{RngExt, SeedableRng};
@@ -88,8 +88,8 @@ pub struct DecayingLossModel {
     /// Decayed sum of the losses observed near each point.
     losses: Vec<f64>,
     /// Cached kernels, one for each position in the list of observed points. Each entry contains the point that was
-    /// last observed at this position. It also contains, for each point of the model, the share of the observed losses
-    /// that counts for this point.
+    /// last observed at this position. Each entry also contains, for each point of the model, the share of the observed
+    /// losses that counts for this point.
     kernels: Vec<(usize, Vec<f64>)>,
 }
 
@@ -115,7 +115,8 @@ impl DecayingLossModel {
         }
     }
 
-    /// Adds one observation; `distance` is the squared distance to each point in kernel widths.
+    /// Adds one observation; `distance` returns the squared distance of a point from the observation, measured in
+    /// kernel widths.
     #[cfg(test)]
     pub fn observe(&mut self, requests: f64, loss: f64, distance: impl Fn(usize) -> f64) {
         let kernel: Vec<f64> =
@@ -137,7 +138,8 @@ impl DecayingLossModel {
         distance: impl Fn(usize, usize) -> f64,
     ) {
         // Large or many jobs increase the loss of every rule, so the common part is subtracted. The common part is
-        // measured relative to the expected losses; otherwise a good rule would appear bad among other good rules.
+        // measured relative to the expected losses. Without this reference, a good rule would appear bad among other
+        // good rules.
         let beyond = |&(point, loss): &(usize, f64)| loss - requests * self.expected(point);
         let common = observed.iter().map(beyond).sum::<f64>() / observed.len().max(1) as f64;
         self.fade((-requests / memory).exp());
@@ -177,7 +179,7 @@ impl DecayingLossModel {
     }
 }
 
-/// Returns the share of an observation that counts at this squared distance from the observation.
+/// Returns the share of an observation that counts for a point at this squared distance from the observation.
 fn kernel(distance: f64) -> f64 {
     (-distance / 2.0).exp()
 }

@@ -255,7 +255,7 @@ impl Census {
 ///
 /// An allocator may keep state between calls. All calls from one [`begin`](Allocator::begin) to the next concern the
 /// same machine, which has no busy processor at the first call. After every successful
-/// [`allocate`](Allocator::allocate) the caller passes the chosen processors to [`Machine::occupy`]. After every
+/// [`allocate`](Allocator::allocate), the caller passes the chosen processors to [`Machine::occupy`]. After every
 /// [`Machine::release`], the caller reports [`MachineEvent::Released`].
 ///
 /// A type that changes the behaviour of another allocator implements [`Decorator`] instead.

@@ -42,8 +42,8 @@ pub trait AllocatorOptions: Value {
         None
     }
 
-    /// Returns the options shared with strategies that differ only in how they break ties, if such
-    /// strategies can be replayed in one batch.
+    /// Returns the options that the strategy shares with strategies that differ only in how they
+    /// break ties; `None` if such strategies cannot be replayed in one batch.
     fn shared(&self, topology: &Topology) -> Option<CentreOptions> {
         let _ = topology;
         None

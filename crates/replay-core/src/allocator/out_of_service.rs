@@ -14,7 +14,8 @@ enum Serves {
     All,
     /// Every request for which a frame of the requested shape is free; the flag allows rotation.
     Frame(bool),
-    /// Every request whose smallest sufficient square with a power-of-two side is free at an aligned position.
+    /// Every request for which an aligned square is free. The side of the square is the smallest sufficient power of
+    /// two.
     Square,
     /// Every request that the free pages of side 2 can hold.
     Pages,
@@ -83,7 +84,7 @@ fn pick(share: f64, of: usize) -> usize {
     (share * of as f64) as usize
 }
 
-/// Runs a history in which jobs start and end, and processors go out of service and return to service. At the end all
+/// Runs a history in which jobs start and end, and processors go out of service and return to service. At the end, all
 /// jobs have ended and all processors are in service. `request` creates a request from two numbers in 0..1. `served`
 /// checks the outcome before the processors become busy. Asserts that the allocator never chooses a processor out of
 /// service.

@@ -62,7 +62,7 @@ pub struct Paging {
     explanation: ExplanationLog,
 }
 
-/// Order in which processes are assigned to the pages of a job. Within a page the ranks are row-major.
+/// Order in which processes are assigned to the pages of a job. Within a page, the ranks are row-major.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Walk {
     /// In the order of allocation.
@@ -240,8 +240,8 @@ impl Allocator for Paging {
     }
 
     fn bounds(&mut self, request: Request) -> Bounds {
-        // Without its last page the job has too few processors, and the last page has at most the largest size. The
-        // value is exact if all pages are equal, and an upper bound if the last pages are smaller.
+        // Without its last page, the job has too few processors; the last page has at most the largest size. The value
+        // is exact if all pages are equal, and an upper bound if the last pages are smaller.
         let before_the_last = u64::from(request.size - 1) / self.divisor * self.divisor;
         Bounds::up_to(before_the_last + self.largest, request)
     }

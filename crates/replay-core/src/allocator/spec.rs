@@ -97,8 +97,8 @@ impl AllocatorSpec {
         })
     }
 
-    /// Returns the options shared with strategies that differ only in how they break ties, if such strategies can be
-    /// replayed in one batch.
+    /// Returns the options that the strategy shares with strategies that differ only in how they break ties; `None` if
+    /// such strategies cannot be replayed in one batch.
     pub fn shared(&self, topology: &Topology) -> Option<CentreOptions> {
         self.0.shared(topology)
     }
@@ -281,8 +281,8 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
     }
 }
 
-/// Two strategies are equal if their canonical names are equal. Strategies that are values of parameters are compared
-/// in the same way.
+/// Two strategies are equal if their canonical names are equal. A strategy that is the value of a parameter is also
+/// compared by its canonical name.
 impl PartialEq for AllocatorSpec {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()

@@ -36,7 +36,7 @@ const MESSAGE: f64 = 2.2e-3;
 
 /// Part of the run time of EP of size 2^22 that is divided among the processes, in seconds. `EP_FIXED` is the part that
 /// is not divided. The values were chosen for `replay`: the time on five hosts is the stated 33.9 s, and the time on
-/// one host equals the time of Barrier (stated: "about equal"). With these values a problem 64 times as large has a
+/// one host equals the time of Barrier (stated: "about equal"). With these values, a problem 64 times as large has a
 /// speedup of 5.97 on six hosts (stated: "nearly 6").
 const EP_DIVIDED: f64 = 124.5;
 const EP_FIXED: f64 = 9.0;
@@ -77,7 +77,7 @@ impl Application {
         }
     }
 
-    /// Returns the share of its processor that a process uses when the job runs at full speed. Process 0 is the barrier
+    /// Returns the share of a processor that a process uses when the job runs at full speed. Process 0 is the barrier
     /// process, which waits only for very short times.
     pub fn demand(&self, process: u32, processes: u32) -> f64 {
         match self {

@@ -1,9 +1,9 @@
 //! Costs of Elmer itself: Turner 1995, section 6.4, Figs. 6.10 and 6.11.
 //!
-//! Elmer takes 59 ms to start a job on one host, and 103 ms to start a job on six hosts. Ending a job takes 13 ms and
-//! 57 ms, respectively. Linear interpolation gives 8.8 ms per additional host. This cost agrees with the extrapolation
-//! in the thesis that Elmer can start a job per second on up to 107 hosts. The thesis does not state whether its
-//! turnaround times include the costs of starting and ending jobs.
+//! Elmer takes 59 ms to start a job on one host, and 103 ms to start a job on six hosts. Ending a job takes 13 ms on
+//! one host and 57 ms on six hosts. Linear interpolation gives 8.8 ms per additional host. This cost agrees with the
+//! extrapolation in the thesis that Elmer can start a job per second on up to 107 hosts. The thesis does not state
+//! whether its turnaround times include the costs of starting and ending jobs.
 
 /// Cost of each host beyond the first, in milliseconds.
 const PER_HOST: f64 = 8.8;

@@ -1,6 +1,6 @@
 //! Run time of a Barrier job that shares hosts with another job: Turner 1995, section 5.3.
 //!
-//! A Barrier job has a setup time and then runs in phases. In a phase every process computes, then all processes
+//! A Barrier job has a setup time and then runs in phases. In each phase, every process computes; all processes then
 //! exchange a message with the barrier process. The equations describe one processor; all times have the same unit.
 
 /// Parameters of a Barrier job in the equations.
@@ -10,21 +10,22 @@ pub struct Phases {
     pub setup: f64,
     /// Number of phases, p.
     pub count: f64,
-    /// Computing time per phase, e.
+    /// Computing time e per phase.
     pub compute: f64,
-    /// Time per phase that a processor waits for messages, δ.
+    /// Time δ for which a processor waits for messages in each phase.
     pub wait: f64,
 }
 
 impl Phases {
-    /// Returns the run time without other jobs, or with the highest priority on a preemptive kernel: s + p (e + δ)
-    /// (equation 5.1).
+    /// Returns the run time of a job that runs without other jobs, or that has the highest priority on a preemptive
+    /// kernel. With setup time s and p phases, the run time is s + p (e + δ) (equation 5.1).
     pub fn alone(&self) -> f64 {
         self.setup + self.count * (self.compute + self.wait)
     }
 
-    /// Returns the run time beside a job of equal priority that always computes, on a non-preemptive kernel: 2 s + p (2
-    /// e + δ + d) (equation 5.2). `delay`, d, is the rest of the other job's quantum when the message arrives.
+    /// Returns the run time on a non-preemptive kernel if the other job has equal priority and always computes. The run
+    /// time is 2 s + p (2 e + δ + d) (equation 5.2). `delay` (d in the equation) is the remaining part of the other
+    /// job's quantum when a message arrives.
     pub fn beside_equal(&self, delay: f64) -> f64 {
         2.0 * self.setup + self.count * (2.0 * self.compute + self.wait + delay)
     }
@@ -35,16 +36,16 @@ impl Phases {
         2.0 * (self.setup + self.count * self.compute)
     }
 
-    /// Returns the run time beside a job of lower priority that always computes, on a non-preemptive kernel: s + p (e +
-    /// δ + d) (equation 5.4).
+    /// Returns the run time on a non-preemptive kernel if the other job has lower priority and always computes. The run
+    /// time is s + p (e + δ + d) (equation 5.4).
     pub fn above(&self, delay: f64) -> f64 {
         self.setup + self.count * (self.compute + self.wait + delay)
     }
 
-    /// Returns the run time beside another Barrier job of lower priority on a non-preemptive kernel, if both barrier
-    /// processes are on the same processor. The run time is s + p (e + (P - 1) d), because a quantum is lost at each of
-    /// the P - 1 messages (equation 5.5). If the barrier processes are on different processors, the run time is between
-    /// this value and [`alone`](Self::alone).
+    /// Returns the run time on a non-preemptive kernel if the other job is a Barrier job of lower priority and both
+    /// barrier processes are on the same processor. The run time is s + p (e + (P - 1) d), because a quantum is lost at
+    /// each of the P - 1 messages (equation 5.5). If the barrier processes are on different processors, the run time is
+    /// between this value and [`alone`](Self::alone).
     pub fn above_barrier(&self, delay: f64, processes: u32) -> f64 {
         self.setup + self.count * (self.compute + f64::from(processes - 1) * delay)
     }

@@ -41,7 +41,7 @@ impl Monitor {
             if over {
                 let first_end = self.now - self.now.rem_euclid(self.period) + self.period;
                 *sum += used * (first_end - self.now) as f64;
-                // If several periods end, report only the last one.
+                // If several periods end, only the utilization of the last period is reported.
                 *reported = match first_end < begin {
                     true => used,
                     false => *sum / self.period as f64,

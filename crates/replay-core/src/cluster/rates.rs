@@ -10,13 +10,13 @@
 //! * EP divides its work dynamically among its processes, so it runs at a rate that is determined by the sum of the
 //!   remaining shares.
 //!
-//! On a non-preemptive kernel, a job of lower priority delays a Barrier job of P processes in every phase: by the delay
-//! d of the kernel (equation 5.4), or by (P - 1) d if the barrier processes of both jobs share a host (equation 5.5).
-//! Jobs of one process and programs without phases send no messages and lose no time.
+//! On a non-preemptive kernel, a job of lower priority delays a Barrier job of P processes in every phase. The delay in
+//! a phase is the delay d of the kernel (equation 5.4), or (P - 1) d if the barrier processes of both jobs share a host
+//! (equation 5.5). Jobs of one process and programs without phases send no messages and lose no time.
 //!
-//! With unguarded host selection and at least three levels, one job may have priority over a second job on one host,
-//! while the second job has priority over the first on another host. If priorities form a cycle, the job that started
-//! first is treated as the job of higher priority.
+//! With unguarded host selection and at least three levels, priorities can form a cycle: a job has priority over a
+//! second job on one host, and the second job has priority over the first job on another host. If priorities form a
+//! cycle, the job that started first is treated as the job of higher priority.
 //!
 //! Computing all rates costs a few operations per running process.
 
@@ -54,7 +54,7 @@ pub(crate) struct Rates {
     left: Vec<f64>,
     /// For each host, the first level with a job that has no rate yet.
     next: Vec<u32>,
-    /// For each job, the number of hosts on which no other job without a rate has a higher priority.
+    /// For each job, the number of its hosts on which every job of higher priority already has a rate.
     first: Vec<u32>,
     ready: Vec<u32>,
     rates: Vec<f64>,

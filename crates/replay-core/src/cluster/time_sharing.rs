@@ -55,8 +55,8 @@ pub struct TimeSharing<'a> {
     residents: Vec<Resident>,
     /// Whether a job has started or ended since the rates were computed.
     stale: bool,
-    /// Processor time, in ticks, that all jobs started so far use for computing between their
-    /// starts and their ends.
+    /// Processor time, in ticks, that the jobs that have started so far use for computing between
+    /// their starts and their ends.
     computed: f64,
 }
 
@@ -88,8 +88,8 @@ impl Running {
             Stage::Starting(at) | Stage::Ending(at) => at,
             Stage::Working if self.left <= NOTHING => now,
             Stage::Working => match ((self.left - NOTHING) / self.rate).ceil() {
-                // At rate 0 the quotient is infinite and the job never ends; a finite quotient that
-                // is too large saturates in the conversion.
+                // At rate 0, the quotient is infinite and the job never ends. A finite quotient
+                // that is too large saturates in the conversion.
                 ticks if ticks.is_finite() => now.saturating_add(ticks as i64),
                 _ => i64::MAX,
             },
@@ -99,7 +99,7 @@ impl Running {
 
 impl<'a> TimeSharing<'a> {
     /// Creates an idle cluster. `applications` contains the application of each job. A job without
-    /// an entry uses a share of each processor, namely the [share](Hosts::demand) that `sharing`
+    /// an entry uses a constant share of each processor: the [share](Hosts::demand) that `sharing`
     /// defines.
     pub fn new(cluster: Cluster, sharing: Sharing, applications: &'a [Application]) -> Self {
         let period = (sharing.hosts.period * sharing.ticks_per_second).round() as i64;

@@ -4,7 +4,8 @@
 //! of plane diamonds: a diamond of radius r - d at each distance d on both sides of the centre. For radius r, the
 //! diamonds on one side of a centre are the diamonds on the same side of the neighbouring centre for radius r - 1, and
 //! one new diamond. On a wrapped dimension, diamonds that would be counted twice are subtracted. Diamonds are computed
-//! from lines in the same way. Lines along the *lanes*, the longest dimension, are computed from prefix sums.
+//! from lines in the way in which balls are computed from diamonds. Lines along the *lanes*, the longest dimension, are
+//! computed from prefix sums.
 
 use std::ops::Range;
 
@@ -23,7 +24,7 @@ pub struct BallCounts {
     /// Number of entries before the first lane in unrolled rows.
     margin: usize,
     wide: usize,
-    /// `free[row * pitch + lane]`: 1 if free.
+    /// The entry `free[row * pitch + lane]` is 1 if the processor is free.
     free: Vec<u16>,
     /// Unrolled prefix sums of each row: the number of free processors before a position.
     before: Vec<u16>,
@@ -122,7 +123,7 @@ impl BallCounts {
             let mut sum = 0u16;
             for (position, entry) in before.iter_mut().enumerate() {
                 *entry = sum;
-                // On a mesh there are no processors beyond the walls.
+                // On a mesh, there are no processors beyond the walls.
                 let inside = (lanes..2 * lanes).contains(&position);
                 if inside || self.axes[2].wrapped && position < 3 * lanes {
                     sum = sum.wrapping_add(free[position % lanes]);
@@ -178,8 +179,8 @@ impl BallCounts {
     }
 
     /// Sums counts along a dimension. The sum at a centre has two parts. The first part is the entry of `now` at the
-    /// position of the centre; the second part consists of the entries of `earlier` for radius `radius` - d at each
-    /// distance d on both sides.
+    /// position of the centre. The second part is the sum of the entries of `earlier` at each distance d on both sides,
+    /// taken for radius `radius` - d.
     fn sweep<'a>(
         &'a self,
         dimension: usize,
@@ -206,7 +207,7 @@ impl BallCounts {
                 let target = target.rem_euclid(extent as isize) as usize;
                 (inside || wrapped).then(|| row_of(row + target * step - x * step))
             };
-            // Counts beyond a wall and of a negative radius are zero.
+            // Counts beyond a wall, and counts of a negative radius, are zero.
             let earlier = |drop: usize, distance: isize| match radius.checked_sub(drop) {
                 Some(radius) => row_or(earlier(radius), along(distance), nothing),
                 None => nothing,

@@ -31,8 +31,8 @@ pub struct BoxCounts<C = u16> {
     outer: Spans,
     middle: Option<Spans>,
     lane: LaneSpans,
-    /// `table[(a * (middle + 1) + b) * stride + j]`: number of members with outer position < a, middle position < b and
-    /// padded lane position < j.
+    /// The entry `table[(a * (middle + 1) + b) * stride + j]` is the number of members whose outer position is below a,
+    /// whose middle position is below b, and whose padded lane position is below j.
     table: Vec<C>,
     /// Padded prefix sums of each row, `stride` entries per row. Empty for a 2D mesh.
     prefixes: Vec<C>,

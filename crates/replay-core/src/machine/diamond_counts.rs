@@ -25,20 +25,20 @@ pub struct DiamondCounts {
     /// lane need no clipping.
     pad: usize,
     stride: usize,
-    /// `free[x * stride + pad + y]`: 1 if (x, y) is free; padding is 0.
+    /// The entry `free[x * stride + pad + y]` is 1 if (x, y) is free; padding is 0.
     free: Vec<u8>,
-    /// `along_y[x * stride + pad + y]`: number of free processors of row x before y.
+    /// The entry `along_y[x * stride + pad + y]` is the number of free processors of row x before y.
     along_y: Vec<u16>,
-    /// `along_x[x * stride + pad + y]`: number of free processors of column y before x. The table
-    /// has one row more than the mesh.
+    /// The entry `along_x[x * stride + pad + y]` is the number of free processors of column y before x. The table has
+    /// one row more than the mesh.
     along_x: Vec<u16>,
     /// Number of lanes of the cone tables before y = 0. A cone of row x < width is empty if its lane is more than width
     /// lanes outside the mesh. In later rows, one more lane per row is incorrect, because entries outside the table are
     /// missing. The incorrect lanes never reach the mesh.
     margin: usize,
     pitch: usize,
-    /// `cones[(x + 1) * pitch + margin + y]`: cones from x = -1, where they are empty, to the first row in which every
-    /// cone contains the whole mesh.
+    /// The table `cones[(x + 1) * pitch + margin + y]` contains the cones from x = -1, where they are empty, to the
+    /// first row in which every cone contains the whole mesh.
     cones: Vec<u16>,
     /// Odd cones, in the layout of `cones`.
     odd_cones: Vec<u16>,
@@ -51,8 +51,8 @@ impl DiamondCounts {
     /// memory.
     const MOST_ENTRIES: usize = 1 << 24;
 
-    /// Creates the tables for `grid`. Returns `None` unless the grid is a 2D mesh without wrap-around that has at most
-    /// 65,535 points and tables within the limit. The limit excludes long and narrow meshes.
+    /// Creates the tables for `grid`. The result is `None` if the grid is not a 2D mesh without wrap-around, if it has
+    /// more than 65,535 points, or if its tables would exceed the limit. The limit excludes long and narrow meshes.
     pub fn new(grid: &Grid) -> Option<Self> {
         if grid.dimensions() != 2 || grid.is_wrapped() {
             return None;
@@ -189,8 +189,9 @@ impl DiamondCounts {
             && self.free[(x * self.stride + self.pad + y).wrapping_add_signed(offset)] != 0
     }
 
-    /// Returns, for each of the 16 lanes y from `lane`, the number of free processors within L1 distance `radius` of
-    /// (x, y). `lane` must be a multiple of 16 below the height. Entries beyond the end of the row are meaningless.
+    /// Returns, for each of the 16 lanes y that begin at `lane`, the number of free processors within L1 distance
+    /// `radius` of (x, y). `lane` must be a multiple of 16 below the height. Entries beyond the end of the row are
+    /// meaningless.
     #[inline(always)]
     pub fn within(&self, x: usize, lane: usize, radius: usize) -> Shorts {
         let highest = self.width + self.height - 1;
@@ -207,7 +208,7 @@ impl DiamondCounts {
         })
     }
 
-    /// Returns, for each of the 16 lanes y from `lane`, 1 if (x, y) is free and 0 if (x, y) is not free.
+    /// Returns, for each of the 16 lanes y that begin at `lane`, 1 if (x, y) is free and 0 if (x, y) is not free.
     #[inline(always)]
     pub fn free_lanes(&self, x: usize, lane: usize) -> [u8; LANES] {
         let lanes = &self.free[x * self.stride + self.pad + lane..];

@@ -2,8 +2,8 @@
 //!
 //! [`Machine`] is the state of a machine. Every allocator reads this state, and only the simulation
 //! changes the state. `BoxCounts` counts the free processors within L-infinity distance r of a
-//! processor in constant time; `BallCounts` counts the free processors within L1 distance r on any
-//! grid, and `DiamondCounts` counts the free processors within L1 distance r on 2D meshes.
+//! processor in constant time. `BallCounts` counts the free processors within L1 distance r on any
+//! grid. `DiamondCounts` counts the free processors within L1 distance r on 2D meshes.
 
 mod ball_counts;
 mod box_counts;

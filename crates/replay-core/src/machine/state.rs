@@ -22,7 +22,7 @@ struct Down {
     /// time.
     is_down: Vec<bool>,
     count: usize,
-    /// Number of changes of the set of processors out of service.
+    /// Number of times that the set of processors out of service has changed.
     version: u64,
     /// Whether processors out of service are treated as walls of their neighbours.
     walls: bool,

@@ -21,7 +21,7 @@ pub struct Allocation {
 /// A box on a grid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Filled {
-    /// The corner with the smallest coordinates; on a wrapped dimension the box may extend from
+    /// The corner with the smallest coordinates; on a wrapped dimension, the box may extend from
     /// this corner across the edge.
     pub base: [u16; 3],
     /// Number of points along x, y, z.

@@ -106,7 +106,7 @@ impl Blocks {
     }
 }
 
-/// Adjusts the p-values of several tests by Holm's method (S. Holm, Scandinavian Journal of Statistics 6, 1979): if all
+/// Adjusts the p-values of several tests by Holm's method (Holm, Scandinavian Journal of Statistics 6, 1979). If all
 /// null hypotheses are true, the probability that any adjusted p-value is below [`LEVEL`] is at most [`LEVEL`]. The
 /// number of tests is the larger of `family` and the number of values in `p`. Tests without a value in `p` are treated
 /// as less significant than all other tests. NaN does not count as a test and stays NaN.

@@ -8,8 +8,8 @@ use crate::table::measures;
 use crate::workload::Job;
 
 measures! {
-    /// Means over the jobs of one size in a run. Of sizes with equal numbers of jobs, the largest ranks first, as in
-    /// the paper: size 42 on KTH has rank 49.
+    /// Means over the jobs of one size in a run. Among sizes with equal numbers of jobs, the largest size ranks first,
+    /// as in the paper: size 42 on KTH has rank 49.
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct SizeRow, from of: (u32, u32, Sums) {
         size: u32 ["processors"] "processors that a job requests" = of.0;

@@ -20,8 +20,8 @@ pub fn folds(folded_percent: Option<f64>) -> bool {
     folded_percent.is_some_and(|percent| percent > 0.0)
 }
 
-/// Returns, for each run, whether a ranking by a distance metric includes the run. The argument states for each run
-/// whether it [`folds`] jobs. Runs that fold jobs are excluded, unless every run folds jobs.
+/// Returns, for each run, whether a ranking by a distance metric includes the run. The argument contains, for each run,
+/// whether the run [`folds`] jobs. Runs that fold jobs are excluded, unless every run folds jobs.
 pub fn ranked(folds: &[bool]) -> Vec<bool> {
     let all = folds.iter().all(|&folds| folds);
     folds.iter().map(|&folds| all || !folds).collect()

@@ -141,11 +141,11 @@ pub const CONFIDENCES: RangeInclusive<f64> = 0.001..=0.999_999;
 /// degrees of freedom grow, the inverse loses all digits, while the expansion becomes more accurate.
 const MANY: u64 = 1000;
 
-/// Returns Student's t at (1 + `confidence`) / 2 with `freedom` degrees of freedom: the number of standard errors on
-/// each side of a mean such that the interval contains the true mean with this confidence.
+/// Returns Student's t at (1 + `confidence`) / 2 with `freedom` degrees of freedom. An interval that extends by this
+/// number of standard errors on each side of a mean contains the true mean with this confidence.
 ///
 /// Returns infinity for zero degrees of freedom, and NaN for a confidence outside [`CONFIDENCES`]. For many degrees of
-/// freedom the function uses the expansion about the normal distribution (Abramowitz and Stegun, 26.7.5).
+/// freedom, the function uses the expansion about the normal distribution (Abramowitz and Stegun, 26.7.5).
 #[must_use]
 pub fn student_t(confidence: f64, freedom: u64) -> f64 {
     if !CONFIDENCES.contains(&confidence) {
@@ -159,7 +159,7 @@ pub(super) fn quantile(p: f64, freedom: f64) -> f64 {
     if freedom > MANY as f64 {
         return expansion(Normal::standard().inverse_cdf(p), freedom);
     }
-    // Here `StudentsT::new` fails only for zero degrees of freedom.
+    // Here, `StudentsT::new` fails only for zero degrees of freedom.
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
 }
 
@@ -173,7 +173,7 @@ pub(super) fn two_sided_p(value: f64, error: f64, freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| 2.0 * t.sf((value / error).abs()))
 }
 
-/// Returns the quantile of Student's t with `n` degrees of freedom for the normal quantile `z`.
+/// Returns the quantile of Student's t with `n` degrees of freedom that corresponds to the normal quantile `z`.
 fn expansion(z: f64, n: f64) -> f64 {
     let first = z.powi(3) + z;
     let second = 5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z;

@@ -19,8 +19,8 @@ pub struct HierarchyPlacement {
     /// Number of switches of level 1, or of blocks of the second size, that contain nodes of the job; `None` if the
     /// machine has neither.
     pub upper_blocks: Option<u32>,
-    /// Level of the lowest switch above all nodes (0 for a leaf); on blocks, the index, from 0, of the smallest block
-    /// size for which a single block holds all nodes. `None` if no switch or block contains all nodes.
+    /// On a tree, the level of the lowest switch above all nodes (0 for a leaf). On blocks, the index, from 0, of the
+    /// smallest block size for which a single block holds all nodes. `None` if no switch or block contains all nodes.
     pub level: Option<u32>,
     /// Mean hop distance over pairs of nodes that run processes; 0 for one node.
     pub hops: f64,
@@ -198,12 +198,12 @@ impl HierarchyMetrics {
 /// Values for figures about a run on a tree or on blocks.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct HierarchySeries {
-    /// Job sizes, ascending, each with the mean over jobs of the minimum number of leaves that can hold the job on the
-    /// idle machine.
+    /// Job sizes in ascending order, each with a mean over the jobs of this size. The averaged value is the minimum
+    /// number of leaves that can hold the job on the idle machine.
     pub fewest_leaves: Vec<(u32, f64)>,
     /// Time averages of Slurm's fragmentation over consecutive spans; empty on trees. Each entry contains the middle of
-    /// the span, in seconds since the first submission, and the average, in percent of the fragmentation when no node
-    /// is free.
+    /// the span, in seconds since the first submission, and the average. The average is in percent of the fragmentation
+    /// of a machine on which no node is free.
     pub block_fragmentation: Vec<(f64, f64)>,
 }
 
@@ -277,7 +277,7 @@ impl BlockFragmentation {
         self.value = None;
     }
 
-    /// Returns the time average of the fragmentation, in nodes and in percent of the value when no node is free.
+    /// Returns the time average of the fragmentation twice: in nodes, and in percent of the value when no node is free.
     /// Returns `None` if no time has passed.
     pub fn mean(&self) -> Option<[f64; 2]> {
         let span = self.now - self.origin;

@@ -56,9 +56,10 @@ pub fn without_ends(sorted: &[f64], out: usize) -> f64 {
     kept.iter().sum::<f64>() / kept.len() as f64
 }
 
-/// Returns the distribution-free 95 % interval of the median of sorted values. Its ends are the order statistics d and
-/// n + 1 - d of n values, where d is the largest number such that P(B < d) is at most 2.5 %. B is a binomial variable
-/// with parameters n and 1/2. The values must be independent. `None` if there are fewer than [`FEWEST`] values.
+/// Returns the distribution-free 95 % interval of the median of sorted values. The ends of the interval are the order
+/// statistics d and n + 1 - d of n values, where d is the largest number such that P(B < d) is at most 2.5 %. B is a
+/// binomial variable with parameters n and 1/2. The values must be independent. `None` if there are fewer than
+/// [`FEWEST`] values.
 pub fn median_interval(sorted: &[f64]) -> Option<[f64; 2]> {
     let count = sorted.len();
     if count < FEWEST {

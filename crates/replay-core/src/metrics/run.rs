@@ -476,7 +476,7 @@ mod tests {
         let times = &run.schedule;
         assert_eq!((times.makespan, times.utilization, run.mean_pairwise_l1), (105, 1.0, 8.0));
         assert_eq!((times.mean_wait, times.mean_turnaround), (45.0, 97.5));
-        // The job with a run time of 5 s has a turnaround of 95 s. This turnaround is divided by 10 s.
+        // The job with a run time of 5 s has a turnaround of 95 s. The turnaround is divided by the threshold of 10 s.
         assert_eq!(times.mean_bounded_slowdown, (1.0 + 9.5) / 2.0);
         assert_eq!(run.placements, None);
     }

@@ -100,7 +100,7 @@ impl Anchors {
 pub struct AnchorRule {
     /// The spacing of positions.
     pub anchors: Anchors,
-    /// Whether, on an axis that does not wrap, a position is added at which the box ends at the end of the axis.
+    /// Whether an axis that does not wrap gets an additional position, at which the box ends at the end of the axis.
     pub flush: bool,
 }
 
@@ -280,7 +280,7 @@ mod tests {
         topology.grid().expect("a grid").clone()
     }
 
-    /// On a torus of 16 x 16 x 16 the slices are 61 placements with 15,810 anchors.
+    /// On a torus of 16 x 16 x 16, the slices are 61 placements with 15,810 anchors.
     #[test]
     fn slices_of_a_pod_are_61_placements() {
         let torus = Menu::TpuV4.torus(&grid("torus:16x16x16"), Anchors::Aligned, false);

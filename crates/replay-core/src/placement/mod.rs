@@ -1,6 +1,6 @@
 //! Placements on 3D tori: the boxes that an operator allows, and the selection of a box for a job.
 //!
-//! Slurm 26.05 (May 2026) ships the plugin `topology/torus3d`. For each torus the administrator lists *placements*:
+//! Slurm 26.05 (May 2026) ships the plugin `topology/torus3d`. For each torus, the administrator lists *placements*:
 //! boxes of given sides with a grid of positions. Each position of a placement is an *anchor*. A job gets an anchor of
 //! a placement with the requested number of nodes. All nodes of the anchor must be free. A fragmentation cost decides
 //! between several free anchors. This module implements Slurm's rule exactly, for machines of several toruses with

@@ -1,10 +1,10 @@
-//! Requests in several equal segments, and required nodes.
+//! Placement of requests that consist of several equal segments, and of requests with required nodes.
 //!
-//! A request of n nodes with segments of g nodes gets n / g placements of g nodes. The placements are selected one
+//! A request for n nodes in segments of g nodes gets n / g placements, each of g nodes. The placements are selected one
 //! after the other; each selection treats the previous placements as busy. If there is no place for a segment, a node
-//! of the chosen places is removed from the machine, and the selection restarts. This heuristic can fail although a
-//! solution exists. A request may therefore demand an exact search. The exact search takes the first set of disjoint
-//! places, in the order of candidates, if there is such a set.
+//! of the chosen places is removed from the machine, and the selection restarts. The selection of one placement after
+//! the other is a heuristic, which can fail although a solution exists. A request may therefore demand an exact search.
+//! The exact search takes the first set of disjoint places, in the order of candidates, if there is such a set.
 
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ fn check(layout: &Layout, machine: &[FreeAnchors], required: &[Cells]) -> Result
     Ok(())
 }
 
-/// Places all segments. After each failure one more node is removed and the selection is repeated, until no node can
+/// Places all segments. After each failure, one more node is removed and the selection is repeated, until no node can
 /// be removed.
 fn retried(
     decider: &Decider,
@@ -127,7 +127,7 @@ fn retried(
     query: &Query<'_>,
 ) -> Result<Vec<Pick>, Denied> {
     let mut first = None;
-    // The cursor only moves forward.
+    // The cursor over the free nodes only moves forward.
     let begun: Vec<Cells> = machine.iter().map(|open| open.free().clone()).collect();
     let mut cursor = layout.nodes_of(&begun).peekable();
     loop {
@@ -157,7 +157,7 @@ fn retried(
     }
 }
 
-/// Places one segment after the other. On failure returns the places found so far, and the reason why the next segment
+/// Places one segment after the other. On failure, returns the places found so far, and the reason why the next segment
 /// has no place.
 fn attempt(
     decider: &Decider,

@@ -249,7 +249,7 @@ impl Ties {
         }
     }
 
-    /// Computes the latest ends unless they are known.
+    /// Computes the latest ends of the anchors, unless these ends are already known.
     fn compute_latest(&mut self) {
         if !self.latest.is_empty() {
             return;
@@ -411,8 +411,8 @@ pub fn spread(sides: [u16; 3], lengths: [u16; 3], wrapped: [bool; 3]) -> u64 {
     let along = |axis: usize| -> u64 {
         let (side, length) = (u64::from(sides[axis]), u64::from(lengths[axis]));
         let far = |apart: u64| if wrapped[axis] { apart.min(length - apart) } else { apart };
-        // The sum of distances over pairs of positions along the axis is multiplied by the number of pairs of cells at
-        // two positions.
+        // Each pair of positions along the axis stands for the same number of pairs of cells. The sum of distances over
+        // pairs of positions is therefore multiplied by this number.
         let pairs: u64 = (1..side).map(|apart| (side - apart) * far(apart)).sum();
         pairs * (cells / side).pow(2)
     };

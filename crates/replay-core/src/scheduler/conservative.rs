@@ -10,20 +10,20 @@ use crate::workload::JobId;
 
 /// Conservative backfilling (Mu'alem and Feitelson 2001): every job has a reservation.
 ///
-/// At its arrival, a job reserves the earliest time at which enough processors are free for its whole estimate. This
-/// time takes the estimates of the running jobs and all previous reservations into account. When a job completes before
-/// its estimated end, the schedule is *compressed*: in queue order, each waiting job replaces its reservation by the
-/// earliest reservation that is possible now. The new reservation is never later than the old one. A job starts when
-/// its reservation is due. A running job that exceeds its estimate can delay the reservations of other jobs. Jobs
-/// exceed their estimates only under cleaning policies that keep estimates below the run time.
+/// At its arrival, a job reserves the earliest time at which enough processors are free for its whole estimate. The
+/// reserved time takes the estimates of the running jobs and all previous reservations into account. When a job
+/// completes before its estimated end, the schedule is *compressed*: in queue order, each waiting job replaces its
+/// reservation by the earliest reservation that is possible now. The new reservation is never later than the old one. A
+/// job starts when its reservation is due. A running job that exceeds its estimate can delay the reservations of other
+/// jobs. Jobs exceed their estimates only under cleaning policies that keep estimates below the run time.
 ///
 /// # Cost
 ///
 /// The profile of reservations is kept from event to event. A compression visits every waiting job once. Most jobs move
-/// to an earlier time at which processors have become free; the other jobs keep their reservations, because no hole in
-/// the profile (an interval with enough free processors) is long enough. A table lookup determines whether a hole can
-/// be long enough. A compression of n waiting jobs thus takes a time of about n log n. A trace in which all jobs wait
-/// and end early takes a time of about the square of the number of jobs.
+/// to an earlier time at which processors have become free. The other jobs keep their reservations, because no hole in
+/// the profile is long enough; a hole is an interval with enough free processors. A table lookup determines whether a
+/// hole can be long enough. A compression of n waiting jobs thus takes time roughly proportional to n log n. If all
+/// jobs of a trace wait and end early, the total time is roughly proportional to the square of the number of jobs.
 #[derive(Clone, Debug)]
 pub struct Conservative {
     order: QueueOrder,
@@ -156,7 +156,8 @@ impl Scheduler for Conservative {
         if self.earliest > now {
             return None;
         }
-        // Jobs that were skipped earlier in this round still lack processors.
+        // The jobs that were skipped earlier in this round cannot start now, because processors are not freed within a
+        // round.
         let from = if self.searched.0 == round { self.searched.1 } else { 0 };
         let due = |waiting: &Waiting| waiting.reserved <= now && waiting.job.size <= free;
         let ahead = self.queue[from..].iter().position(due);

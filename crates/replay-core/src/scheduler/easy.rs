@@ -20,10 +20,10 @@ use crate::workload::JobId;
 /// 2. If the head does not fit now, it gets a guarantee, the *shadow time*: the running jobs are visited in the order
 ///    of their estimated ends, and their processors are added to the free processors until the head fits. The shadow
 ///    time is the estimated end at which the head fits.
-/// 3. In queue order, the scheduler starts the first job behind the head that fits now and does not delay the head. A
-///    job does not delay the head if its estimated end is no later than the shadow time. A longer job does not delay
-///    the head if the head fits alongside this job at the shadow time. By the shadow time, all running jobs have ended
-///    whose estimated end is no later than the shadow time.
+/// 3. Among the jobs behind the head, in queue order, the scheduler starts the first job that fits now and does not
+///    delay the head. A job does not delay the head if its estimated end is no later than the shadow time. A longer job
+///    does not delay the head if the head fits alongside this job at the shadow time. A running job whose estimated end
+///    is no later than the shadow time has ended by the shadow time.
 ///
 /// Nothing is backfilled while a running job's estimated end is the current time, because the completion of that job is
 /// about to be processed.
@@ -53,16 +53,17 @@ use crate::workload::JobId;
 /// copy of the machine. On the copy, running jobs end at their estimated ends. A later job starts if it ends by the
 /// shadow time or leaves the place of the head free. A job that would take processors of the reserved place is skipped
 /// until another job starts or another place is reserved. If the allocator's choice does not depend only on the free
-/// processors, the job is also tried again when time has passed, because the allocator may then choose other
+/// processors, a skipped job is also tried again when time has passed, because the allocator may then choose other
 /// processors. For allocators that never refuse a job, all guards give the same schedule. [`Guard::Place`] does not
 /// support allocators with refusals that do not last, because such an allocator may refuse the head at the guaranteed
 /// time although the place of the head is free.
 ///
 /// For the rules of trees and blocks, [`Guard::Auto`] works like [`Guard::Place`], with one exception. A later job may
-/// also take processors of the reserved place if the rule finds another place for the head at the shadow time. For this
-/// search, the processors of the later job are removed from the copy. If a rule never refuses a job, this condition is
-/// equivalent to the count of processors in step 3. The rules of trees and blocks may refuse the head at its shadow
-/// time if more nodes are free than on the copy; the head then starts later than guaranteed.
+/// also take processors of the reserved place if the rule finds another place for the head at the shadow time. For the
+/// search for another place, the processors of the later job are removed from the copy of the machine. If a rule never
+/// refuses a job, the search for another place is equivalent to the count of processors in step 3. The rules of trees
+/// and blocks may refuse the head at its shadow time if more nodes are free than on the copy; the head then starts
+/// later than guaranteed.
 ///
 /// # Processors out of service
 ///
@@ -97,8 +98,8 @@ pub struct Easy {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Guard {
     /// If the allocator [reserves places](crate::allocator::Capabilities::reserves_places), the guarantee is a place,
-    /// as with [`Place`](Self::Place), but another place at the same time may replace this place. For all other
-    /// allocators, the guarantee is a number of processors.
+    /// as with [`Place`](Self::Place). In contrast to `Place`, the guaranteed place may be replaced by another place at
+    /// the same time. For all other allocators, the guarantee is a number of processors.
     #[default]
     Auto,
     /// The number of processors that the head takes. If the allocator refuses the head although this number of
@@ -136,8 +137,8 @@ struct Pending {
 #[derive(Clone, Copy, Debug)]
 struct Guarantee {
     round: u64,
-    /// The number of processors that must be free for the guarantee to be valid. This number remains free if the job
-    /// selected last takes its counted number of processors.
+    /// The number of processors that must be free for the guarantee to be valid. The required number of processors
+    /// remains free if the job selected last takes its counted number of processors.
     free: Option<u32>,
     shadow: i64,
     /// Number of processors that remain free at the shadow time after the start of the head.

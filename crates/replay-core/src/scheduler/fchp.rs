@@ -7,10 +7,10 @@ use crate::workload::JobId;
 /// First come, highest priority, exactly as Elmer implements it: Turner 1995, section 6.2.2.
 ///
 /// A job starts at its arrival if no job waits and enough hosts are found. When a job ends, *one*
-/// waiting job is tried: the head of the queue. [FCFS](Strict) instead tries jobs until the head
-/// does not fit. The rules `fchp` and FCFS differ only if the end of one job frees enough
-/// processors for several jobs. On a shared host, an earlier job has a higher priority than a later
-/// job ([`cluster`](crate::cluster)).
+/// waiting job is tried: the head of the queue. In contrast to `fchp`, [FCFS](Strict) tries jobs
+/// until the head does not fit. The rules `fchp` and FCFS differ only if the end of one job frees
+/// enough processors for several jobs. On a shared host, an earlier job has a higher priority than
+/// a later job ([`cluster`](crate::cluster)).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fchp {
     queue: Strict,
@@ -35,7 +35,7 @@ impl Scheduler for Fchp {
 
     fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         let selected = if self.tries > 0 { self.queue.next_job(system) } else { None };
-        // After a failed try, no further jobs are tried.
+        // If a try fails, no more jobs are tried.
         self.tries = if selected.is_some() { self.tries - 1 } else { 0 };
         selected
     }
@@ -92,7 +92,7 @@ mod tests {
             fchp.next_job(System { now: 0, free, round: 0, running: &running })
         {
             let id = selected.job;
-            // The size of the tests' jobs equals their number.
+            // In these tests, the size of each job equals its job number.
             free -= id.0;
             started.push(id.0);
         }
@@ -103,7 +103,7 @@ mod tests {
     fn each_completion_allows_one_try() {
         let mut fchp = Fchp::default();
         (1..=3).for_each(|i| fchp.arrive(job(i, i), 0));
-        // When each of these jobs arrived, all waiting jobs could be tried.
+        // At the arrival of each of the jobs 1 to 3, all waiting jobs could be tried.
         assert_eq!(started(&mut fchp, 6), [1, 2, 3]);
         fchp.arrive(job(6, 4), 0);
         assert!(started(&mut fchp, 0).is_empty());

@@ -32,8 +32,8 @@ pub(crate) struct Lazy {
     /// Dimension of every running job.
     dimensions: Vec<(JobId, usize)>,
     pending: Option<Pending>,
-    /// For each dimension, the head refused since the last completion, and whether the refusal lasts after other jobs
-    /// have started.
+    /// For each dimension, the head that was refused since the last completion, and a flag that states whether the
+    /// refusal lasts after other jobs have started.
     blocked: Vec<Option<(JobId, bool)>>,
 }
 

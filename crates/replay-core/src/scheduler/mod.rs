@@ -20,8 +20,8 @@
 //! At the start of a job, the allocator decides whether the job is [folded](crate::allocator::reduced) and by how much
 //! its run time then increases. All disciplines that accept refusals support folded jobs with every speed-up.
 //! `conservative` does not support folded jobs, because it reserves processors and time at the arrival of a job. On
-//! hosts that jobs share, two more kinds of disciplines are unsupported: `easy`, and the queue orders that use
-//! estimates. The reason is that the run time of a job is not known in advance.
+//! hosts that jobs share, two kinds of disciplines are also unsupported: `easy`, and the queue orders that use
+//! estimates. The reason is that, on shared hosts, the run time of a job is not known in advance.
 //!
 //! # Run to the end of the phase
 //!

@@ -72,7 +72,7 @@ pub enum Place {
 /// Waiting jobs in queue order.
 ///
 /// A short queue is a list, which is searched linearly. In a long queue, the list contains only the latest arrivals,
-/// and an [`Index`] contains all other jobs. In a long queue an arrival, a removal and a search cost O(log n), provided
+/// and an [`Index`] contains all other jobs. An arrival, a removal or a search in a long queue costs O(log n), provided
 /// that the sizes and estimates of the jobs allow subtrees to be skipped.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {

@@ -34,7 +34,7 @@ impl SchedulerOptions for RecordedOptions {
     }
 }
 
-/// A scheduler that never selects a job. The schedule is instead built from the log, see
+/// A scheduler that never selects a job. The schedule under `recorded` is built from the log, see
 /// [`Timeline::recorded`](crate::simulation::Timeline::recorded).
 struct NoScheduler;
 

@@ -15,8 +15,8 @@ pub struct Strict {
     queue: Queue,
     /// The job selected last.
     pending: Option<Waiting>,
-    /// The last job that was refused since the last completion, and whether the refusal still holds after other jobs
-    /// have started.
+    /// The last job that was refused since the last completion, and a flag that states whether the refusal still holds
+    /// after other jobs have started.
     blocked: Option<(JobId, bool)>,
 }
 

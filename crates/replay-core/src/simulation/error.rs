@@ -69,7 +69,7 @@ pub enum SimulationError {
     /// jobs.
     #[error("{} never started: too many processors remain out of service", if *.0 == 1 { "1 job".to_string() } else { format!("{} jobs", .0) })]
     Down(usize),
-    /// Outages are not supported by a part of the simulation, which the value names.
+    /// A part of the simulation does not support outages; the value names this part.
     #[error("outages are not supported by {0}")]
     NoOutages(&'static str),
     /// The service failed.

@@ -10,18 +10,18 @@
 //! 3. a *round*: the scheduler is called until it does not start a job.
 //!
 //! A job of run time 0 completes at its start time, after the round that started it, and another round follows. The
-//! order matters. If the scheduler were called after every single event, it would start different jobs, and published
-//! means would change in the fourth digit.
+//! order matters. If the scheduler were called after every single event, it would start different jobs, and our values
+//! of published means would change in the fourth digit.
 //!
 //! # Replay and coupled simulation
 //!
 //! [`Simulation::run`] takes jobs, a machine, a scheduler, an allocator and an [`Observer`]. An allocator that never
 //! refuses a job does not influence the schedule, so the run replays a [`Timeline`]. The timeline is computed once per
 //! trace, machine size and scheduler, for any number of allocators. In a *coupled* run, one event loop runs scheduler,
-//! allocator and service together. A run is coupled in three cases: the allocator may refuse jobs, takes more
-//! processors than requested, or allocates whole units; there are outages ([`outages`]); or a [`Service`] determines
-//! run times from the jobs' traffic. [`Simulation::is_coupled`] returns whether a run is coupled. A test checks that
-//! replay and coupled simulation agree for allocators that never refuse a job.
+//! allocator and service together. A run is coupled in three cases. (1) The allocator may refuse jobs, takes more
+//! processors than requested, or allocates whole units. (2) There are outages ([`outages`]). (3) A [`Service`]
+//! determines run times from the jobs' traffic. [`Simulation::is_coupled`] returns whether a run is coupled. A test
+//! checks that replay and coupled simulation agree for allocators that never refuse a job.
 //!
 //! [`Simulation::lockstep`] replays a timeline for many tie vectors at once.
 //!

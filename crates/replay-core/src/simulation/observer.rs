@@ -68,8 +68,8 @@ pub trait Observer {
         let _ = (job, now);
     }
 
-    /// Called when a job could not be placed although the minimum number of processors that the job accepts at this
-    /// time was free.
+    /// Called when a job could not be placed although enough processors were free: at least the minimum number that the
+    /// job accepts at this time.
     fn refused(&mut self, job: JobId, refusal: Refusal) {
         let _ = (job, refusal);
     }

@@ -39,8 +39,8 @@ pub struct Overfull {
 
 impl fmt::Display for Overfull {
     /// Formats the counts as a text that begins with `12 jobs start with too few processors free; if these jobs are
-    /// counted as busy, 23 do`. The number of periods, their maximum length, the maximum number of excess processors
-    /// and the first jobs follow.
+    /// counted as busy, 23 do`. The text continues with the number of periods, their maximum length, the maximum number
+    /// of excess processors, and the first jobs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Overfull { jobs, all_counted, spans, longest, worst, first } = self;
         let (start, s) = if *jobs == 1 { ("starts", "") } else { ("start", "s") };
@@ -66,7 +66,7 @@ impl fmt::Display for Overfull {
 
 impl Timeline {
     /// Builds the schedule in which each job starts at the time that `start` returns, for a machine with `processors`
-    /// processors. At equal times completions come first, then the start and end of each job of run time 0, then the
+    /// processors. At equal times, completions come first, then the start and end of each job of run time 0, then all
     /// other starts. Within each group, events are in the order of jobs. A job for which too few processors are free
     /// keeps its start time but has no events: it is [unplaced](Timeline::unplaced). A job for which `start` returns
     /// `None` is unplaced, too; its start time is `i64::MIN`.
@@ -249,8 +249,7 @@ mod tests {
             let longest = spans.iter().map(|span| span.len()).max().unwrap_or(0) as i64;
             let worst = seconds.iter().copied().max().unwrap_or(0);
             prop_assert_eq!((overfull.spans, overfull.longest, overfull.worst), (spans.len() as u64, longest, worst));
-            // At equal times, completions come before starts. Jobs that start at the same time start in the order of
-            // jobs.
+            // At equal times, completions come before starts. Jobs with equal start times are in the order of jobs.
             let finds_too_many = |&(at, one): &(usize, &Job)| {
                 let before = jobs.iter().enumerate().filter(|&(place, other)| {
                     let is_there = (other.submit..other.submit + other.run).contains(&one.submit);

@@ -66,9 +66,9 @@ impl fmt::Display for Conflicts {
 impl Simulation<'_> {
     /// Replays the timeline of a log with the recorded nodes of each job. `places` returns one node per processor of
     /// the job, in any order, or `None` if the nodes are unknown. `points` contains the point of each node. The
-    /// topology defines the number of processors per point. If more processors of a point are in use, the excess is
-    /// counted, and the replay continues. `observe` is called for each job that starts with known nodes, with the job's
-    /// points in scan order, without duplicates.
+    /// topology defines the number of processors per point. If more processors of a point are in use than the topology
+    /// defines, the excess is counted, and the replay continues. `observe` is called for each job that starts with
+    /// known nodes, with the job's points in scan order, without duplicates.
     ///
     /// # Errors
     /// [`Cancelled`] on cancellation.

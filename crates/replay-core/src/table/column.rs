@@ -36,7 +36,7 @@ pub struct ColumnInfo {
     /// The type of the column.
     #[serde(rename = "type")]
     pub kind: Kind,
-    /// Unit of the values. It is empty for names, numbers and ratios, and [`SHARE`] for values from 0 to 1.
+    /// Unit of the values. The unit is empty for names, numbers and ratios, and it is [`SHARE`] for values from 0 to 1.
     pub unit: &'static str,
     /// Meaning, including the condition for a null value.
     #[serde(rename = "about")]
@@ -81,7 +81,7 @@ pub enum Value<'a> {
 pub struct Column<Row> {
     /// Name in the files.
     pub name: Name,
-    /// Unit of the values. It is empty for names, numbers and ratios, and [`SHARE`] for values from 0 to 1.
+    /// Unit of the values. The unit is empty for names, numbers and ratios, and it is [`SHARE`] for values from 0 to 1.
     pub unit: &'static str,
     /// Meaning, including the condition for a null value.
     pub meaning: &'static str,

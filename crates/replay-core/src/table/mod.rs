@@ -6,10 +6,10 @@
 //! search. All outputs are therefore consistent. A column has its declared type even if all values are null, so two
 //! files of the same table can always be concatenated.
 //!
-//! A column name has the same meaning and unit in all tables. A test of the column listing checks this rule. Integers
-//! are signed, so that the values of two runs can be subtracted; only seeds and ids, which may need all 64 bits, are
-//! unsigned. A list of integers is written as a list in Parquet and JSON, and as text such as `0-3,7` in CSV
-//! ([`ranges`]).
+//! A column name has the same meaning and unit in all tables. A test of the column listing checks that every name has
+//! one meaning and one unit. Integers are signed, so that the values of two runs can be subtracted; only seeds and ids,
+//! which may need all 64 bits, are unsigned. A list of integers is written as a list in Parquet and JSON, and as text
+//! such as `0-3,7` in CSV ([`ranges`]).
 //!
 //! ```
 //! use replay_core::table::{Column, Name, Table, csv};

@@ -54,7 +54,7 @@ impl Records {
         self.rows.push(columns.iter().map(|column| column.value(row).into_owned()).collect());
     }
 
-    /// Appends a row of text fields as in CSV. A field that is not a value of the type of its column remains text.
+    /// Appends a row of text fields as in CSV. A field that does not match the type of its column remains text.
     pub fn push_fields<'a>(&mut self, fields: impl IntoIterator<Item = &'a str>) {
         let value = |(field, (_, info)): (&str, &(_, Option<ColumnInfo>))| {
             Value::parse(field, info.map(|info| info.kind))

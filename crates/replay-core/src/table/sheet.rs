@@ -44,8 +44,8 @@ impl Sheet {
         Self { header: header.iter().map(heading).collect(), ..Self::default() }
     }
 
-    /// Sets the rank of some columns: columns of lower rank are omitted first if the table is too wide. Other columns
-    /// have rank 0.
+    /// Sets the rank of some columns: columns of lower rank are omitted first if the table is too wide. Columns that
+    /// are not in `ranks` have rank 0.
     pub fn ranked(mut self, ranks: &[(&str, u8)]) -> Self {
         for heading in &mut self.header {
             let rank = ranks.iter().find(|(title, _)| *title == heading.title);

@@ -63,7 +63,7 @@ pub use system::{SYSTEMS, System, SystemError};
 use crate::workload::RecordedPlacements;
 
 /// Number of a processor. Processors of a grid are numbered in *scan order*: z varies fastest and x slowest. A
-/// [`MultiTorus`] is numbered torus by torus; within a torus x varies fastest.
+/// [`MultiTorus`] is numbered torus by torus; within each torus, x varies fastest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
 

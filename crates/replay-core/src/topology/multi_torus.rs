@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Axis, Coord, Grid, MAX_POINTS, NodeId, Topology};
 
 /// Tori in three dimensions. A cell without a processor is a *hole*. Processors are numbered torus by torus, skipping
-/// holes; within a torus x varies fastest, then y, then z.
+/// holes; within each torus, x varies fastest, then y, then z.
 ///
 /// The links between the tori are unknown; they do not matter for a job within one torus. The distance between
 /// processors of two different tori is defined as 1 plus the sum of the diameters of these tori, which is the maximum

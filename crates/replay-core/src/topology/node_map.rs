@@ -38,7 +38,8 @@ impl NodeMap {
     /// Reads a map of nodes; `file` is the file name in messages.
     ///
     /// # Errors
-    /// [`RecordedPlacementsError`] with line and field: no header, a field that is not a number, or a repeated node.
+    /// [`RecordedPlacementsError`] with line and field if the header is missing, if a field is not a number, or if a
+    /// node is repeated.
     ///
     /// ```
     /// use replay_core::topology::NodeMap;

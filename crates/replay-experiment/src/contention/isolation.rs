@@ -1,5 +1,5 @@
-//! For each job of a trace, chooses the number of packets such that a job that runs alone takes its run time in the
-//! trace.
+//! For each job of a trace, chooses the number of packets such that the job, if it runs alone, takes as long as its run
+//! time in the trace.
 //!
 //! The quota of a job is its number of packets, and the target is its run time in cycles. The time that a job takes
 //! alone increases with its quota. [`isolate`] searches for the quota whose time is nearest to the target. For each
@@ -59,7 +59,7 @@ impl Isolation {
     }
 }
 
-/// Returns whether the time that a job takes alone is within the tolerance of its target, both in cycles.
+/// Returns whether the time that a job takes alone is within the tolerance of its target; both times are in cycles.
 pub fn is_near(time: u64, target: u64) -> bool {
     time.abs_diff(target) as f64 <= TOLERANCE * target as f64
 }

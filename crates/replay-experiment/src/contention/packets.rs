@@ -11,10 +11,10 @@ use super::compact::{PlacementKey, compact, scaled};
 use super::input::{ContentionInput, TraceError};
 use replay_core::workload::Job;
 
-/// Largest accepted number of packets of one simulation; to simulate this number takes about an hour on one thread. On
-/// windows of KTH-SP2 (300 to 1,000 jobs, all-to-all and n-body, scales 1 to 10), `contend` simulates 160,000 to
-/// 360,000 packets per second on one thread, including the simulations of single jobs. This rate is 6e8 to 1.3e9
-/// packets per hour.
+/// Largest accepted number of packets of one simulation; the simulation of this number of packets takes about an hour
+/// on one thread. On windows of KTH-SP2 (300 to 1,000 jobs, all-to-all and n-body, scales 1 to 10), `contend` simulates
+/// 160,000 to 360,000 packets per second on one thread, including the simulations of single jobs. At this rate,
+/// `contend` simulates 6e8 to 1.3e9 packets per hour.
 pub const MOST_SENT: f64 = 1e9;
 
 /// Number of packets per process in the short simulation from which the packet rate of a job is estimated.

@@ -29,7 +29,7 @@ pub fn order(a: &Contention, b: &Contention) -> Ordering {
 pub enum Mean {
     /// Mean over all sending jobs.
     Plain,
-    /// Trimmed mean: without the share [`TRIM`](robust::TRIM) of the jobs at each end.
+    /// Trimmed mean: the mean without the share [`TRIM`](robust::TRIM) of the jobs at each end.
     Trimmed,
 }
 
@@ -53,8 +53,8 @@ impl Mean {
         }
     }
 
-    /// Returns the mean of the values that remain after trimming. The number of values that are removed at each end is
-    /// the number for a list of `count` values.
+    /// Returns the mean of the values that remain after trimming. At each end, as many values are removed as for a list
+    /// of `count` values.
     fn of(self, mut values: Vec<f64>, count: usize) -> f64 {
         values.sort_by(f64::total_cmp);
         robust::without_ends(&values, self.trimmed(count))

@@ -1,12 +1,13 @@
 //! Contention in a trace: the effect of the allocation on the run times of jobs.
 //!
 //! A cycle corresponds to `1 / scale` seconds of the trace. The target of a job is `run time x scale` cycles. The quota
-//! of a job is its number of packets. It is chosen such that the job takes its target number of cycles if it runs alone
-//! on the empty machine. For this measurement, the job runs in its own shape if the trace has shapes. If the trace has
-//! no shapes, the job runs in the most compact box, in the orientation in which the job is fastest. The module
-//! [`isolation`](super::isolate) describes the accuracy. If the job runs among other jobs and on other processors, the
-//! same packets take longer. The *stretch* of a job is the ratio of two times: the time that the job takes among the
-//! other jobs, and the time that the job takes if it runs alone in the box. The stretch is the product of two factors.
+//! of a job is its number of packets. The quota of a job is chosen such that the job takes its target number of cycles
+//! if it runs alone on the empty machine. For this measurement, the job runs in its own shape if the trace has shapes.
+//! If the trace has no shapes, the job runs in the most compact box, in the orientation in which the job is fastest.
+//! The module [`isolation`](super::isolate) describes the accuracy. If the job runs among other jobs and on other
+//! processors, the same packets take longer. The *stretch* of a job is the ratio of two times: the time that the job
+//! takes among the other jobs, and the time that the job takes if it runs alone in the box. The stretch is the product
+//! of two factors.
 //!
 //! * The *placement factor* is the ratio of the time that the job takes alone on the allocated processors to the time
 //!   that it takes alone in the box. The placement factor measures the effect of the allocator. For example, the

@@ -11,12 +11,13 @@ use replay_core::scheduler::Reason;
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::JobId;
 
-/// Returns the explanation of all starts of a job as a JSON object. The member `job` describes the job. Three members
-/// describe the first start. The member `scheduler` contains the history of the job in the queue (null if the job
-/// started as recorded in the log). The member `decisions` contains the decision that first refused the job, if there
-/// is one, and the decision that allocated its processors. The member `result` is the allocation. The array `later`
-/// contains the same three members for each restart after an outage. Times are in seconds of the trace; processors and
-/// jobs are numbers. The returned value is null if the job never started.
+/// Returns the explanation of all starts of a job as a JSON object. The member `job` describes the job. The members
+/// `scheduler`, `decisions` and `result` describe the first start of the job. The member `scheduler` contains the
+/// history of the job in the queue (null if the job started as recorded in the log). The member `decisions` contains
+/// the decision that first refused the job, if there is one, and the decision that allocated its processors. The member
+/// `result` is the allocation. For each restart after an outage, the array `later` contains an object with the members
+/// `scheduler`, `decisions` and `result`. Times are in seconds of the trace; processors and jobs are identified by
+/// their numbers. The returned value is null if the job never started.
 pub fn data(starts: &[Explained], topology: &Topology) -> Value {
     let Some((first, later)) = starts.split_first() else { return Value::Null };
     let job = &first.job;
@@ -120,7 +121,7 @@ fn ids(nodes: &[NodeId]) -> Vec<u32> {
     nodes.iter().map(|node| node.0).collect()
 }
 
-/// Converts each row of a listing to an object. Integers become numbers.
+/// Converts each row of a listing to a JSON object. Integers become numbers.
 fn listing_data(listing: &Listing) -> Value {
     let value = |text: &String| match text.parse::<i64>() {
         Ok(number) => json!(number),
@@ -141,7 +142,7 @@ fn listing_data(listing: &Listing) -> Value {
     })
 }
 
-/// Converts the candidates of a decision. A centre has one coordinate for each of the `dimensions` dimensions.
+/// Converts the candidates of a decision to JSON. A centre has one coordinate for each of the `dimensions` dimensions.
 fn candidate_data(candidates: &CandidateSet, dimensions: usize) -> Value {
     let candidate = |candidate: &ScoredCandidate| {
         let terms = [Term::Free, Term::Wall, Term::Busy].map(|term| candidate.sum(term));

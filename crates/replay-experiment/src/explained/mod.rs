@@ -51,7 +51,7 @@ pub struct Explained {
     pub cut: Option<i64>,
 }
 
-/// Explains all starts, in order, of the job with this job number. There are several starts only if outages interrupted
+/// Explains, in order, all starts of the job with this job number. There are several starts only if outages interrupted
 /// the job and it restarted. The result is empty if the job does not exist or never started.
 ///
 /// # Errors
@@ -116,15 +116,16 @@ struct Simulated {
 struct StartRecord {
     start: i64,
     nodes: Vec<NodeId>,
-    /// Number of points that run the job's processes.
+    /// Number of points on which the job's processes run.
     points: usize,
-    /// Number of the allocator's decision.
+    /// Number of the allocator's decision that gave the job its processors.
     decision: u64,
     /// For a restart, the time at which the job was interrupted.
     cut: Option<i64>,
 }
 
-/// Simulates the cell until the job starts. If outages can return the job to the queue, simulates until the job ends.
+/// Simulates the cell until the job starts. If outages can return the job to the queue, the simulation continues until
+/// the job ends.
 fn simulate(
     cell: &Cell,
     allocator: &mut dyn Allocator,

@@ -24,7 +24,7 @@ pub struct Moment {
     pub reason: Option<Reason>,
     /// The job in the queue.
     pub job: QueuedJob,
-    /// Running jobs by estimated end.
+    /// Running jobs, in order of their estimated ends.
     pub running: Vec<Running>,
     /// Waiting jobs that arrived before the selected job, in order of arrival.
     pub before: Vec<QueuedJob>,
@@ -35,9 +35,10 @@ pub struct Moment {
 /// History of a job in the queue until the job started or restarted.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct JobHistory {
-    /// Time at which the job arrived or returned, and the number of jobs that were waiting at that time.
+    /// Time at which the job arrived or returned to the queue, and the number of jobs that were waiting at that time.
     pub arrived: Option<(i64, usize)>,
-    /// Number of free processors at the first call of the scheduler after this arrival or return.
+    /// Number of free processors when the scheduler was first called after the job had arrived or returned to the
+    /// queue.
     pub free: Option<u32>,
     /// Jobs that arrived earlier than the job and started while it waited.
     pub before: Vec<JobId>,
@@ -60,7 +61,7 @@ pub struct RecordingScheduler {
     /// The job that was selected last, and the number of decisions before this selection.
     named: Option<(QueuedJob, u64)>,
     now: i64,
-    /// History since the job arrived or returned.
+    /// History since the job arrived or returned to the queue.
     history: JobHistory,
     /// Earlier histories of the job; each of them ends with an interruption.
     earlier: Vec<JobHistory>,
@@ -187,7 +188,7 @@ pub struct RecordingAllocator<'a> {
     inner: &'a mut dyn Allocator,
     log: ExplanationLog,
     decisions: Arc<AtomicU64>,
-    /// Numbers of the decisions to record, from 1.
+    /// Numbers of the decisions to record; decisions are counted from 1.
     wanted: Vec<u64>,
     /// Recorded decisions by number.
     pub decisions_by_number: HashMap<u64, RecordedDecision>,

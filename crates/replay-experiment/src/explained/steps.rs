@@ -267,7 +267,8 @@ fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
     parts
 }
 
-/// Lists the running jobs by estimated end, each with the number of processors that are free at its estimated end.
+/// Lists the running jobs in order of their estimated ends, each with the number of processors that are free at its
+/// estimated end.
 fn running(explained: &Explained, moment: &Moment) -> Listing {
     let mut free = moment.free;
     let rows: Vec<Vec<String>> = moment

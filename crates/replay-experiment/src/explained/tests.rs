@@ -47,7 +47,7 @@ fn run(cell: &Cell) -> RunResult {
     run_cell(0, cell, measure, RunContext::new(&CancelToken::new())).expect("it runs")
 }
 
-/// Compares the explanations of these jobs with the run; returns the number of refusals.
+/// Compares the explanations of the given jobs with the run, and returns the number of refusals.
 fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
     let run = run(cell);
     let mut refusals = 0;
@@ -59,7 +59,7 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
         assert_eq!(explained.start, allocation.start, "{name}");
         let measures = run.jobs.iter().find(|job| job.number == number).expect("a row");
         assert_eq!(Some(explained.placement), measures.placement, "{name}");
-        // The candidate that is best by definition equals the candidate that the optimized code chooses.
+        // The candidate that the definition selects is the same as the candidate that the optimized code selects.
         if let Some(mut winner) = explained.decision.explanation.winner.clone() {
             let mut nodes = explained.nodes.clone();
             winner.sort_unstable();
@@ -90,7 +90,7 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
     refusals
 }
 
-/// A strategy whose candidates use all terms of the sum.
+/// A strategy with a positive weight for every term of the weighted sum.
 const WEIGHED: &str = "placements[tie=3,1,2,1,2,1]";
 
 /// Checks that the terms of each candidate add up to the candidate's sum, and that the winner has the smallest sum.
@@ -128,7 +128,7 @@ fn check_candidates(candidates: &CandidateSet, decision: &RecordedDecision, node
     assert!(candidates.first.windows(2).all(|pair| key(&pair[0]) < key(&pair[1])));
     for (place, one) in candidates.first.iter().enumerate() {
         assert!(one.nodes.iter().all(|node| decision.free.binary_search(node).is_ok()));
-        // The weights of boxes, if any, do not come from a vector.
+        // The weights of a box, if there are any, do not come from a tie vector.
         assert!(one.is_box() || one.tie.is_some() == candidates.vector.is_some());
         assert!(!one.is_box() || candidates.vector.is_none());
         let Some((vector, tie)) = candidates.vector.zip(one.tie) else { continue };
@@ -265,7 +265,8 @@ fn explains_a_backfilled_job() {
     assert!(unknown.expect("it runs").is_empty());
 }
 
-/// An interrupted and requeued job has one explained start, on the same processors, for each of its rows in the run.
+/// Each row of an interrupted and requeued job in the run has one explained start, with the same start time and
+/// processors.
 #[test]
 fn explains_every_start_of_an_interrupted_job() {
     let text = swf(90, 64, 3);

@@ -95,8 +95,8 @@ impl AtomicFile {
     /// Waits until the data is on the disk, then renames the file to its final name.
     ///
     /// # Errors
-    /// Returns the first error of an earlier write, or the error of one of these two steps. If an error is returned,
-    /// the file is not renamed.
+    /// Returns the first error of an earlier write, or the error of synchronizing or renaming the file. If an error is
+    /// returned, the file is not renamed.
     pub fn finish(&self) -> io::Result<()> {
         let mut part = self.part();
         part.flush()?;
@@ -116,7 +116,8 @@ impl PartialFile {
         })
     }
 
-    /// Returns the writer. After an error, returns the stored error instead, because data after a gap is useless.
+    /// Returns the writer. After a write error, returns the stored error instead of the writer, because data after a
+    /// gap is useless.
     fn out(&mut self) -> io::Result<&mut BufWriter<File>> {
         match (&self.failed, &mut self.out) {
             (Some(error), _) => Err(copy(error)),
@@ -163,7 +164,7 @@ impl Drop for PartialFile {
             drop(out.into_parts());
         }
         if let Some(part) = &self.part {
-            // The temporary file was created by this value.
+            // This value created the temporary file.
             let _ = fs::remove_file(part);
             unfinished::unregister(part);
         }

@@ -111,7 +111,8 @@ impl Dir {
         Ok((self.below(folder)?, last))
     }
 
-    /// Returns whether a file, a directory or a link with this name exists. The target of the link need not exist.
+    /// Returns whether a file, a directory or a link with this name exists. A link counts even if its target does not
+    /// exist.
     ///
     /// # Errors
     /// [`io::Error`] if a file-system operation fails; a missing parent directory is not an error.
@@ -149,7 +150,7 @@ impl Dir {
             Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
                 return Err(irregular("is a symbolic link"));
             }
-            // This error is returned for a pipe without a reader, and for a socket.
+            // The error `ENXIO` is returned for a pipe without a reader, and for a socket.
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
                 return Err(irregular("is not a regular file"));
             }
@@ -244,7 +245,7 @@ impl Dir {
         named
     }
 
-    /// Returns whether a file is regular and not empty, and its content is a prefix of `bytes`.
+    /// Returns whether the named file is a regular, non-empty file and its content is a prefix of `bytes`.
     fn begins(&self, name: &OsStr, bytes: &[u8]) -> bool {
         let text = name.to_str().and_then(|name| self.read(name, bytes.len() as u64).ok()?);
         text.is_some_and(|text| !text.is_empty() && bytes.starts_with(&text))
@@ -260,7 +261,7 @@ impl Dir {
             new,
             rustix::fs::RenameFlags::NOREPLACE,
         ) {
-            // Some file systems do not support this operation.
+            // Some file systems do not support a rename that fails if the new name exists.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
             moved => return Ok(moved?),
         }
@@ -322,7 +323,8 @@ impl Dir {
         Ok(rustix::fs::unlinkat(&above.handle, last, AtFlags::REMOVEDIR)?)
     }
 
-    /// Removes the content of the directory, except for one file, as [`remove_all`](Self::remove_all) does.
+    /// Removes the content of the directory except for the file `kept`, in the same way as
+    /// [`remove_all`](Self::remove_all).
     ///
     /// # Errors
     /// [`io::Error`] if a file-system operation fails.
@@ -388,7 +390,7 @@ pub(super) mod faults {
         static FAILING: Cell<(u32, u32)> = const { Cell::new((0, 0)) };
     }
 
-    /// Makes these steps fail. The next step has number 0.
+    /// Makes these steps fail. Steps are counted from the next step, which has number 0.
     pub fn at(steps: Range<u32>) {
         STEP.set(0);
         FAILING.set((steps.start, steps.end));

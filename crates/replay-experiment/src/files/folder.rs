@@ -67,8 +67,8 @@ pub struct DirLock {
 }
 
 impl DirLock {
-    /// Locks a directory for writing. `holder` is the process id and the host of this process, which other processes
-    /// print in messages.
+    /// Locks a directory for writing. `holder` is the process id and the host of this process; other processes print
+    /// this text in messages.
     ///
     /// # Errors
     /// [`FolderError`] if another process uses the directory, or if the lock file cannot be written or is foreign.
@@ -133,7 +133,7 @@ impl DirLock {
 impl Drop for DirLock {
     fn drop(&mut self) {
         if self.ours {
-            // If removing the file fails, the next process replaces the file.
+            // If the lock file cannot be removed, the next process replaces it.
             let _ = self.dir.remove(LOCK);
         }
         if self.new {

@@ -13,8 +13,8 @@
 //!
 //! A result directory is opened once ([`Dir`]). All paths in it are resolved component by component from the opened
 //! directory, and symbolic links are not followed. Another program may replace a file between a check and the following
-//! operation. Where the system supports it, a rename fails if the new name exists; on other systems, the existing file
-//! would be lost. The lock excludes only other processes of this program.
+//! operation. On systems that support a rename without replacement, the rename fails if the new name exists; on other
+//! systems, the existing file would be lost. The lock excludes only other processes of this program.
 //!
 //! All results that are read together belong to a single manifest, and their digests are checked ([`ResultFolder`]).
 //!

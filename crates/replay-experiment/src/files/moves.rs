@@ -7,7 +7,7 @@ use serde_json::json;
 use super::results::{FORMAT, PROGRAM};
 use super::{Dir, FileRecord, FolderError};
 
-/// Subdirectory of the final directory that contains results while they are written.
+/// Subdirectory of the final directory; results are in this subdirectory while they are written.
 pub(super) const UNFINISHED: &str = "unfinished.part";
 /// Subdirectory of [`UNFINISHED`] with the new files.
 pub(super) const NEW: &str = "new";
@@ -75,8 +75,8 @@ impl State {
     }
 }
 
-/// New files to move, and old files that they replace. After a crash in any state, every step can be repeated or
-/// undone, because the location of each file shows whether the file has been moved.
+/// New files to move, and the old files that the new files replace. After a crash in any state, every step can be
+/// repeated or undone, because the location of each file shows whether the file has been moved.
 #[derive(Serialize, Deserialize, Debug)]
 pub(super) struct PendingMoves {
     /// The files in the directory `new`. The manifest is last.

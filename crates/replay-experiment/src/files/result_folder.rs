@@ -65,7 +65,7 @@ impl ResultError {
 /// The results of a directory, opened for reading. All results belong to a single manifest.
 ///
 /// Another process may replace results by renaming files. [`file`](Self::file) therefore opens a file once, compares
-/// the digest of the opened file with the manifest, and returns the same handle; a later replacement does not affect
+/// the digest of the opened file with the manifest, and returns the same handle. A later replacement does not affect
 /// the reader. A directory without a manifest contains files of other programs. The files of such a directory are
 /// returned without a check.
 #[derive(Debug)]
@@ -76,8 +76,8 @@ pub struct ResultFolder {
 }
 
 impl ResultFolder {
-    /// Opens a directory and calls `read`. If another process replaces the results during the call, both steps are
-    /// repeated once.
+    /// Opens a directory and calls `read`. If another process replaces the results during the call, the directory is
+    /// opened again and `read` is called once more.
     ///
     /// # Errors
     /// Errors of `read`, and [`ResultError`] from opening the directory.
@@ -99,8 +99,8 @@ impl ResultFolder {
     /// Opens a directory and reads its manifest.
     ///
     /// # Errors
-    /// [`ResultError::Folder`] if `path` is not a directory, [`ResultError::Absent`] if `path` does not exist,
-    /// [`ResultError::Manifest`] if the manifest was not written by this program, [`ResultError::BeingReplaced`] if
+    /// [`ResultError::Folder`] if `path` is not a directory, and [`ResultError::Absent`] if `path` does not exist.
+    /// [`ResultError::Manifest`] if the manifest was not written by this program. [`ResultError::BeingReplaced`] if
     /// there is no manifest because new results are being moved into the directory.
     pub fn open(path: &Path) -> Result<Self, ResultError> {
         let dir = Dir::open(path).map_err(|error| match error.kind() {

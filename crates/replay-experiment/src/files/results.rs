@@ -19,7 +19,7 @@ const LARGEST: u64 = 1 << 29;
 /// same name.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileRecord {
-    /// Path below the result directory.
+    /// Path relative to the result directory.
     pub name: String,
     /// Size in bytes.
     pub bytes: u64,

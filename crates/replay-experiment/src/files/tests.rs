@@ -175,7 +175,7 @@ fn changed_files_are_not_replaced_without_force() {
     put(dir, "tables/b.csv", "my");
     results(dir, true, &NEW[1..]).expect("written");
     assert_eq!(read(dir, "tables/b.csv").as_deref(), Some("new"));
-    // With --force, a changed file is replaced, but it is not removed if no new file replaces it.
+    // With --force, a new file can replace a changed file; a changed file that no new file replaces is kept.
     put(dir, "plots/same.svg", "my");
     results(dir, true, &NEW[2..]).expect("written");
     assert_eq!(read(dir, "plots/same.svg").as_deref(), Some("my"));
@@ -272,8 +272,8 @@ fn a_directory_has_one_writer() {
     assert!(!dir.join("lock").exists());
 }
 
-/// From an arbitrary step on, one, several or all steps fail. In each case, either all results are replaced or no
-/// result is replaced, and the next command completes the move.
+/// One, several or all steps fail, beginning with an arbitrary step. In each case, either all results are replaced or
+/// no result is replaced, and the next command completes the move.
 #[test]
 fn results_are_never_replaced_partially() {
     for failing in [1, 4, 1000] {

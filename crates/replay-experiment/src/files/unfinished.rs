@@ -80,7 +80,8 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
-    /// Creating the file takes longer than the time for which `abandon` waits for writing a file.
+    /// Creating the file takes longer than `patience`, which limits only the wait for a file that is being written as a
+    /// whole.
     #[test]
     fn removes_a_file_that_is_being_created() {
         let dir = tempfile::tempdir().expect("a folder");

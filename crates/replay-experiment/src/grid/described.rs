@@ -1,5 +1,6 @@
-//! Machines described by a `topology.yaml`. The file is given as the machine, or as the parameter `file` of an
-//! allocator. In either case, the file applies to the machine and to the allocator.
+//! Machines described by a `topology.yaml`. The grid contains the file as the machine, or as the parameter `file` of an
+//! allocator. Whether the grid contains the file as the machine or as a parameter, the file applies to both the machine
+//! and the allocator.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -26,9 +27,9 @@ pub fn file_hierarchy(name: &str) -> Option<Result<Topology, String>> {
     Some(TopologyFile::of_machine(name.trim()).map(|file| Topology::Hierarchy(file.machine)))
 }
 
-/// Removes a machine file from the list of machines of a grid. For each allocator that has the parameter `file` and
-/// does not set it, the file becomes the value of `file`, and the selected topology of the file becomes the parameter
-/// `topology`. Returns the default machine that the file describes.
+/// Removes a machine file from the list of machines of a grid. Each allocator that has the parameter `file` but does
+/// not set it gets the machine file as the value of `file`. The selected topology of the file becomes the parameter
+/// `topology` of this allocator. Returns the default machine that the file describes.
 ///
 /// # Errors
 /// An error with the key, if the grid also lists another machine, if an allocator has a `menu` but no `file`, or if the
@@ -65,8 +66,7 @@ pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathEr
         if !spec.has_parameter("file") || has("file") {
             continue;
         }
-        // If the allocator has its own menu, its name must differ from the name of an allocator with the boxes of the
-        // file.
+        // An allocator with its own menu must not have the same name as an allocator with the boxes of the file.
         if has("menu") {
             return Err(at(format!(
                 "{} has a menu, but the file already defines the boxes; to use another menu on this machine, \
@@ -88,7 +88,8 @@ pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathEr
     Ok(Some(machine))
 }
 
-/// Returns the machine that the parameters of the grid's strategies describe, if there is one.
+/// Returns the machine that is described by the parameters of the grid's strategies; `None` if no parameter describes a
+/// machine.
 ///
 /// # Errors
 /// An error if a description is invalid, or if the strategies describe several machines.

@@ -38,9 +38,9 @@ impl<'a> DistinctStrategies<'a> {
         Self { machines, groups: HashMap::new(), strategies: HashSet::default() }
     }
 
-    /// Inserts a strategy. Returns whether the strategy is new, and a [parameter](AllocatorSpec::idle) that has no
-    /// effect, if the strategy has one. `build` creates the strategy with a tie rule. Strategies that differ only in
-    /// their tie rule share `patterns`.
+    /// Inserts a strategy. Returns whether the strategy is new and, if the strategy has a
+    /// [parameter](AllocatorSpec::idle) without effect, this parameter. `build` creates the strategy with a tie rule.
+    /// Strategies that differ only in their tie rule share `patterns`.
     ///
     /// # Errors
     /// Returns the error of `build` if it fails.
@@ -108,9 +108,9 @@ fn key(group: u32, vector: TieVector) -> u128 {
     vector.factors().iter().fold(radius, |key, factor| key << 21 | (factor + offset) as u128)
 }
 
-/// Hasher that places keys that differ only in BF into adjacent slots, because these keys are consecutive in a grid.
-/// With this hasher, inserting the nine million vectors of a grid takes 1.3 s. With the standard hasher, the same
-/// insertions take 3.3 s because of cache misses.
+/// Hasher that assigns adjacent slots to keys that differ only in BF, because such keys are consecutive in a grid. With
+/// this hasher, inserting the nine million vectors of a grid takes 1.3 s. With the standard hasher, the same insertions
+/// take 3.3 s because of cache misses.
 #[derive(Default)]
 struct AdjacentHasher(u64);
 

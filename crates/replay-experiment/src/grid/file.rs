@@ -132,7 +132,7 @@ impl Default for GridFile {
             strict: false,
             max_errors: 0,
             ties: false,
-            // This value is also the default of the commands that write result files.
+            // Measuring placements is also the default of the commands that write result files.
             placements: true,
             window: WindowFile::default(),
             loads: Values::default(),

@@ -18,13 +18,13 @@ pub const MOST_COMBINATIONS: u64 = 10_000_000;
 #[derive(Clone, Debug)]
 pub struct Strategies {
     axes: Vec<Axis>,
-    /// For each distinct strategy, its number in the sequence of all combinations; in ascending order.
+    /// Numbers of the distinct strategies in the sequence of all combinations, in ascending order.
     distinct: Vec<u32>,
     combinations: u64,
 }
 
 /// An allocator with the lists of values of its parameters. A combination is encoded as a number in mixed radix. The
-/// tie rule is the least significant digit, followed by the last list.
+/// least significant digit of this number encodes the tie rule, and the next digit encodes the value of the last list.
 #[derive(Clone, Debug)]
 struct Axis {
     base: AllocatorSpec,
@@ -136,8 +136,8 @@ impl Strategies {
         self.axes[axis].get(index)
     }
 
-    /// Returns the result of `of` for each strategy. `of` must not depend on the tie vector, because it is called only
-    /// once for consecutive strategies that differ only in the tie vector.
+    /// Calls the function `of` for each strategy and returns the results. The function `of` must not depend on the tie
+    /// vector, because it is called only once for consecutive strategies that differ only in the tie vector.
     ///
     /// # Errors
     /// Errors of [`get`](Self::get).
@@ -162,7 +162,7 @@ impl Strategies {
         Ok(all)
     }
 
-    /// Returns the index of the grid entry of strategy number `index`.
+    /// Returns the index of the grid entry to which strategy number `index` belongs.
     pub fn entry(&self, index: usize) -> usize {
         self.place(index).0
     }

@@ -29,7 +29,7 @@ fn multiplies_lists_with_the_last_varying_fastest() {
     let expected = [
         "mc1x1[tie=2,1,0,0,order=scan]",
         "mc1x1[tie=2,1,1,0,order=scan]",
-        // (2, 2, 0, 0) equals (2, 1, 0, 0).
+        // The tie vector (2, 2, 0, 0) is equivalent to the tie vector (2, 1, 0, 0).
         "mc1x1[tie=2,2,1,0,order=scan]",
         "mc1x1[tie=2,1,0,0]",
         "mc1x1[tie=2,1,1,0]",
@@ -73,7 +73,8 @@ fn reads_the_window_and_lists() {
     assert_eq!(Ok(grid.window), Window::parse(Some("86400"), Some(10), Some(1.5)));
 }
 
-/// Text of a grid, line and column of its error, and fragments of the error message.
+/// Each entry contains the text of a grid, the line and the column of its error, and fragments of
+/// the error message.
 const WRONG: [(&str, usize, usize, &[&str]); 18] = [
     ("trces = []", 1, 1, &["unknown key \"trces\"", "did you mean \"traces\"?"]),
     ("mesh = '8x8'", 1, 1, &["unknown key \"mesh\": it is now \"machines\""]),
@@ -207,7 +208,7 @@ proptest! {
         let again = ParameterGrid::parse(&grid.file.to_toml().expect("TOML"), "again").expect("it resolves");
         prop_assert_eq!(&again.file, &grid.file);
         prop_assert_eq!(names(&again), names(&grid));
-        // `of_each` returns what each strategy would return separately.
+        // `of_each` returns the same values as a separate call for each strategy.
         let without = |index| grid.strategies.get(index).map(|strategy| strategy.without_tie());
         let each: Vec<_> = (0..grid.strategies.len()).map(without).collect::<Result<_, _>>().expect("made");
         let strategies = &grid.strategies;

@@ -2,7 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Digest of everything that determines the result of a cell: the jobs, the machine, the strategies and the
-/// measurements. Cells for which all of these are equal have the same id in every grid.
+/// measurements. Cells with equal jobs, machine, strategies and measurements have the same id in every grid.
 ///
 /// The id does not depend on names: the path of a trace is irrelevant, and tie vectors with equal ratios give the same
 /// id.

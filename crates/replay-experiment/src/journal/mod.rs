@@ -1,11 +1,11 @@
 //! Journal of the finished cells of a command, in a file that survives a crash.
 //!
 //! A journal is a text file to which lines are only appended. After the header, it has one line for each finished cell,
-//! with a checksum, the [id](CellId) of the cell and its result as JSON. A cell is a run of a sweep, a point of
-//! streams, or a trace on a network. Each record is written in a single call. If the program is killed, the file
-//! therefore contains complete records and at most one incomplete line at the end; the next [`open`](Journal::open)
-//! removes this line. A damaged record in the middle of the file is skipped and counted, and its cell is treated as
-//! not finished. If a cell has several records, the last record is used.
+//! with a checksum, the [id](CellId) of the cell and its result as JSON. A cell is a run of a sweep, a point of the
+//! command `stream`, or a trace on a network. Each record is written in a single call. If the program is killed, the
+//! file therefore contains complete records and at most one incomplete line at the end; the next
+//! [`open`](Journal::open) removes this line. A damaged record in the middle of the file is skipped and counted, and
+//! its cell is treated as not finished. If a cell has several records, the last record is used.
 //!
 //! Records are in the order in which the cells finished; this order depends on threads. Result files are written from
 //! the records in grid order, which does not depend on threads. A record contains all data of its cell that result
@@ -250,7 +250,7 @@ impl<R> Journal<R> {
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
         if let Err(source) = self.file.write_all(bytes) {
-            // Remove the partly written line. If this fails, the next call of `open` removes the line.
+            // Remove the partly written line. If the line cannot be removed here, the next call of `open` removes it.
             let _ = self.file.set_len(self.end);
             return Err(JournalError::Io { verb: "write", path: self.path.clone(), source });
         }

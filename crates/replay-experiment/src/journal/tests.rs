@@ -95,8 +95,8 @@ fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
     (dir, text)
 }
 
-/// Returns whether, among the first `cells` cells, the cells for which `expected` is true have undamaged records and
-/// the other cells have no record.
+/// Returns whether the records of the first `cells` cells are as expected: a cell must have an undamaged record if
+/// `expected` is true for it, and no record if `expected` is false.
 fn holds(journal: &mut Journal<RunResult>, cells: u32, expected: impl Fn(u32) -> bool) -> bool {
     (0..cells).all(|run| match journal.read(id(run.into())).expect("readable") {
         None => !expected(run),

@@ -42,8 +42,8 @@ impl Archive {
         &self.evaluations
     }
 
-    /// Returns the evaluation of a candidate, which may be whole or stopped. Candidates with the same ratio and slack
-    /// are equal.
+    /// Returns the evaluation of a candidate; the evaluation may be whole or stopped. Candidates with the same ratio
+    /// and slack are equal.
     pub fn get(&self, candidate: Candidate) -> Option<&Evaluation> {
         self.known.get(&candidate.reduced()).map(|&number| &self.evaluations[number])
     }

@@ -5,8 +5,8 @@ use replay_core::allocator::centre::{
     Slack, SlackError, SlackRule, TieBreaking, TieRule, TieVector, TieVectorError,
 };
 
-/// Candidate of a search: a tie vector and a slack. Processor sets with scores within the slack of the best score are
-/// compared by tie value.
+/// Candidate of a search: a tie vector and a slack. If the score of a processor set differs from the best score by at
+/// most the slack, the set is compared by tie value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Candidate {
     /// The tie vector.

@@ -7,8 +7,8 @@
 //!
 //! The subject of a constraint measures by how many percent a quantity worsens, compared with a replay without
 //! tie-breaking. Negative values are improvements. `worst-class` is the largest increase of mean pairwise L1 among the
-//! job sizes in the range A..B with at least N jobs (default 1). The pairwise L1 of jobs of one processor, and of jobs
-//! of the whole machine, never changes. `COLUMN` is a column that can also be an objective.
+//! job sizes that are in the range A..B and have at least N jobs (default 1). The pairwise L1 of jobs of one processor,
+//! and of jobs of the whole machine, never changes. `COLUMN` is a column that can also be an objective.
 
 use std::fmt;
 use std::str::FromStr;

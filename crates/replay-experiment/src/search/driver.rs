@@ -11,8 +11,8 @@ use super::problem::{Evaluation, Extent, Problem};
 use super::strategy::{PATIENCE, SearchStrategy};
 use crate::RunContext;
 
-/// Number of evaluations that share one stopping threshold. This number is constant. Because of this block size, the
-/// set of stopped evaluations and their stopping points do not depend on the number of threads.
+/// Number of evaluations that share one stopping threshold. This number is constant. The block size is constant, so
+/// that the set of stopped evaluations and their stopping points do not depend on the number of threads.
 const BLOCK: usize = 64;
 
 /// The limits and the callbacks of a search.
@@ -133,7 +133,7 @@ pub fn search(
 
 /// Splits the candidates into parts and orders the parts by thread: the parts of the first thread, then the parts of
 /// the second thread, and so on. Parts are assigned to the threads in rounds. The order of the threads is alternately
-/// ascending and descending, because the duration of parts changes gradually.
+/// ascending and descending, because the duration of the parts changes gradually along the list of candidates.
 fn alternating_parts<T>(candidates: &[T], together: usize, threads: usize) -> Vec<&[T]> {
     let parts: Vec<_> = candidates.chunks(together).collect();
     let parts_of_thread = |thread: usize| {

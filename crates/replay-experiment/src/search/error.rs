@@ -42,7 +42,7 @@ pub enum SearchError {
         "constraint \"{0}\": no trace has a matching job size whose placement an allocator can change"
     )]
     NothingConstrained(String),
-    /// A trace cannot be split, because there are no jobs before or no jobs after the split.
+    /// A trace cannot be split, because there are no jobs before the split or no jobs after it.
     #[error(
         "{part}: a split at {share} of its time leaves {before} jobs before and {after} jobs after the split: both parts need jobs"
     )]

@@ -4,14 +4,15 @@ use replay_core::topology::{NodeId, PairDistances, Topology};
 ///
 /// Let C(r) be the number of processors within distance r of the processor in the middle, including this processor. No
 /// processor has more than C(r) processors within distance r. For a job of k processors, the sum of the distances from
-/// one processor to the others is therefore at least the sum over r >= 0 of max(0, k - C(r)). The bound is k times this
-/// sum, divided by 2 because each pair is counted twice. No closed form is known for the best shape of each job size;
-/// the bound does not require this shape. The value for the whole machine is exact. For several tori, trees and blocks,
-/// all values are 0.
+/// one processor to the others is therefore at least the sum over r >= 0 of max(0, k - C(r)). The bound for the whole
+/// job is k times the sum for one processor, divided by 2 because each pair is counted twice. No closed form is known
+/// for the best shape of each job size; the bound does not require this shape. The value for the whole machine is
+/// exact. On trees, on blocks and on machines of several tori, all values are 0.
 pub fn least_pairwise_l1(topology: &Topology) -> Vec<u64> {
     let processors = topology.processors();
     if let Topology::MultiTorus(_) | Topology::Hierarchy(_) = topology {
-        // On several tori, trees and blocks, no single processor has the most processors within every distance.
+        // On trees, on blocks and on machines of several tori, no single processor has the most processors within every
+        // distance.
         return vec![0; processors + 1];
     }
     let middle = middle(topology);
@@ -58,7 +59,8 @@ mod tests {
     #[test]
     fn small_jobs_and_whole_machines_are_exact() {
         let least = least_pairwise_l1(&"10x10".parse().expect("a mesh"));
-        // The bound is exact for one, two and three processors. The best four processors are a block with sum 8.
+        // The bound is exact for one, two and three processors. The four processors with the smallest sum of distances
+        // form a block; the sum is 8.
         assert_eq!(&least[..5], [0, 0, 1, 3, 6]);
         assert_eq!(least[100], 33_000);
         assert_eq!(least.len(), 101);
@@ -74,7 +76,7 @@ mod tests {
             let topology: Topology = machine.parse().expect("a machine");
             let least = least_pairwise_l1(&topology);
             let any: Vec<_> = topology.nodes().filter(|n| members[n.index()]).collect();
-            // The set of the processors that are nearest to a centre has a sum that is close to the minimum.
+            // For the set of processors that are nearest to a centre, the sum of distances is close to the minimum.
             let mut near: Vec<_> = topology.nodes().collect();
             let centre = middle(&topology);
             near.sort_by_key(|&node| topology.hops(centre, node));

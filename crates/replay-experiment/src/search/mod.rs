@@ -2,8 +2,8 @@
 //!
 //! A [`Problem`] consists of an allocation strategy without a tie vector, an [`Objective`], [`Constraint`]s and one or
 //! several traces. Each trace is scheduled once. A search [`strategy`] requests [`Candidate`]s. The function [`search`]
-//! evaluates the candidates on all threads and stores the results in an [`Archive`]. A [`SearchSpec`] has the settings
-//! of a whole search, which [`Problems`] checks and turns into problems.
+//! evaluates the candidates on all threads and stores the results in an [`Archive`]. A [`SearchSpec`] contains the
+//! settings of a whole search; [`Problems`] checks the settings and turns them into problems.
 //!
 //! The search of Johnson, Bunde, Leung (section III) corresponds to the strategy [`strategy::List`] over
 //! [`Space::grid`], followed by the strategy [`strategy::Local`]. Fig. 15 of Johnson, Bunde, Leung corresponds to a

@@ -15,8 +15,8 @@ use replay_core::topology::Topology;
 /// Value of [`Found::on`] for candidates that the user has given.
 pub const GIVEN: &str = "given";
 
-/// Improvements of candidates on other traces than those on which the candidates were found (Johnson, Bunde, Leung,
-/// Fig. 15).
+/// Improvements of candidates on traces other than the traces on which the candidates were found (Johnson, Bunde,
+/// Leung, Fig. 15).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Portability {
     /// Candidates, each with the names of the traces on which it was found.

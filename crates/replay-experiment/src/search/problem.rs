@@ -21,7 +21,7 @@ const FORMAT: u32 = 1;
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The traces. If perturbed copies are used, the list contains the copies of each trace, numbered from 1, instead
-    /// of the trace; the number of copies is the same for each trace.
+    /// of the trace. The number of copies is the same for each trace.
     pub parts: Vec<SearchTrace>,
     /// Allocation strategy without a tie vector. The slack of this strategy is ignored.
     pub allocator: AllocatorSpec,
@@ -30,7 +30,7 @@ pub struct Problem {
     /// Constraints on vectors.
     pub constraints: Vec<Constraint>,
     needs: Needs,
-    /// Results without tie-breaking, with which candidates are compared; one for each part.
+    /// Results without tie-breaking, one for each part; candidates are compared with these results.
     baselines: Vec<Tally>,
 }
 

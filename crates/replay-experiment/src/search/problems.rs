@@ -6,7 +6,7 @@ use crate::{RunContext, Trace};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::scheduler::registry::SchedulerSpec;
 
-/// The problems of a search, whose settings were checked.
+/// The problems of a search, created after the settings of the search were checked.
 pub struct Problems {
     /// Problems. Each problem is searched separately.
     pub searches: Vec<Problem>,
@@ -16,7 +16,7 @@ pub struct Problems {
     pub tests: usize,
     /// The exhaustive grid.
     pub grid: Space,
-    /// The space of the other strategies.
+    /// The search space of the strategies that do not use the exhaustive grid.
     pub free: Space,
     /// Seed of all random numbers.
     pub seed: u64,

@@ -53,7 +53,7 @@ pub struct SearchRow {
     pub worst: Option<(u32, u64, f64, String)>,
     /// Extent of the evaluation.
     pub extent: Extent,
-    /// Position of the evaluation among all evaluations of the search, in the order of the requests, from 1; `None` if
+    /// Position of the evaluation, from 1, among all evaluations of the search in the order of the requests; `None` if
     /// the search did not request the candidate.
     pub evaluation: Option<u64>,
     /// Number of decisions replayed.
@@ -61,8 +61,8 @@ pub struct SearchRow {
 }
 
 /// Returns the rows of a search: the result without tie-breaking, the whole evaluations from best to worst, and the
-/// stopped evaluations in the order of the requests. Vectors in `given` that the search did not evaluate are listed
-/// among the whole evaluations without a rank.
+/// stopped evaluations in the order of the requests. Vectors in `given` that the search did not evaluate are listed,
+/// without a rank, among the whole evaluations.
 pub fn rows(problem: &Problem, archive: &Archive, given: &Archive) -> Vec<SearchRow> {
     let builder = RowBuilder { problem, searched: problem.name(), best: archive.best() };
     let numbered = |archive: &Archive| -> HashMap<_, u64> {
@@ -272,8 +272,8 @@ impl Table for SkippedWorkRow {
 }
 
 impl SearchRow {
-    /// Returns whether the search found this candidate, and the candidate satisfies all constraints and does not differ
-    /// significantly from the best candidate.
+    /// Returns whether the search found this candidate, the candidate satisfies all constraints, and its difference
+    /// from the best candidate is not significant.
     pub fn is_as_good(&self) -> bool {
         let is_not_separated =
             self.behind.is_some_and(|behind| behind.verdict != Significance::Yes);

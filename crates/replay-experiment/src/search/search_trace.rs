@@ -86,8 +86,8 @@ impl SearchTrace {
         self.lower_bounds.len() - 1
     }
 
-    /// Returns a line of text that contains everything that determines the replays of this trace, except the strategy.
-    /// The name is ignored.
+    /// Returns a line of text with everything, except the strategy, that determines the replays of this trace. The name
+    /// is ignored.
     pub fn identity(&self) -> String {
         let PlannedTrace { jobs_digest, starts_digest, topology, .. } =
             PlannedTrace::new(&self.trace);
@@ -253,7 +253,8 @@ struct Tallies<'a> {
     weighted: Vec<u128>,
     /// Number of decisions made so far.
     made: usize,
-    /// For each configuration, the number of decisions after which it stopped; `None` if it has not stopped.
+    /// For each configuration, the number of decisions after which its replay stopped; `None` if the replay has not
+    /// stopped.
     ended: Vec<Option<usize>>,
     latest: Option<JobId>,
 }
@@ -270,8 +271,8 @@ impl<'a> Tallies<'a> {
         }
     }
 
-    /// Adds the next decision of the configurations in `configs`. If the replay of a configuration stops, it is removed
-    /// from `configs`.
+    /// Adds the next decision of the configurations in `configs`. If the replay of a configuration stops, the
+    /// configuration is removed from `configs`.
     fn add(
         &mut self,
         part: &SearchTrace,

@@ -107,8 +107,8 @@ impl Numbers {
     }
 
     /// Returns the number that is `steps` positions after `number` in the list, or before `number` if `steps` is
-    /// negative. Returns `None` if this position is beyond an end of the list. If `number` is not in the list, returns
-    /// `number + steps` if this sum is in the list.
+    /// negative. Returns `None` if this position is beyond an end of the list. If `number` is not in the list but
+    /// `number + steps` is in the list, returns `number + steps`.
     pub fn neighbour(&self, number: u32, steps: i64) -> Option<u32> {
         match self.0.binary_search(&number) {
             Ok(position) => {

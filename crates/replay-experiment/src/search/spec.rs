@@ -17,7 +17,8 @@ use replay_core::workload::Shake;
 
 /// Number of evaluations of [`Strategy::Random`] if the user specifies no number.
 pub const RANDOM_EVALUATIONS: u64 = 500;
-/// Number of evaluations of [`Strategy::Local`] after its starts, if the user specifies no number.
+/// Number of evaluations that [`Strategy::Local`] makes after the evaluation of its starts, if the user specifies no
+/// number.
 const LOCAL_EVALUATIONS: u64 = 1000;
 /// Largest number of combinations of the lists of a grid.
 const MOST_POINTS: u64 = 100_000_000;
@@ -27,7 +28,7 @@ const MOST_POINTS: u64 = 100_000_000;
 pub struct SearchSpec {
     /// The searched traces, with one scheduler, one allocator and one seed.
     pub grid: GridFile,
-    /// Names of further traces on which the vectors that the search finds are tried.
+    /// Names of test traces: the vectors that the search finds are tried on these traces.
     pub test: Vec<String>,
     /// The objective.
     pub objective: Objective,
@@ -50,7 +51,7 @@ pub struct SearchSpec {
     pub evaluations: Option<u64>,
     /// Time after which the search stops.
     pub time: Option<Duration>,
-    /// Share of each trace's time that is searched. Vectors are tried on the rest of each trace.
+    /// Share of each trace's duration that lies in the searched part. Vectors are tried on the rest of each trace.
     pub split: Option<f64>,
     /// Whether each trace is searched separately.
     pub each: bool,
@@ -60,8 +61,8 @@ pub struct SearchSpec {
     pub shake: Option<Shake>,
     /// Number of best vectors to print.
     pub top: u32,
-    /// Number of best vectors that early stopping must keep, 0 to stop no evaluation; `None` for the default of the
-    /// strategy.
+    /// Number of best vectors that early stopping must keep; 0 stops no evaluation early, and `None` selects the
+    /// default of the strategy.
     pub spare: Option<u32>,
 }
 
@@ -70,8 +71,8 @@ pub struct SearchSpec {
 pub enum Strategy {
     /// Every ratio of the grid, once.
     Exhaustive,
-    /// Ratios near the best ratio so far. The strategy evaluates these starts first, or the exhaustive grid if there
-    /// are no starts.
+    /// Ratios near the best ratio so far. The strategy first evaluates the listed starts or, if there are no starts,
+    /// the exhaustive grid.
     Local(Vec<Start>),
     /// Random ratios.
     Random,
@@ -79,7 +80,7 @@ pub enum Strategy {
     External(String),
 }
 
-/// A start of the strategy [`Strategy::Local`].
+/// A starting point of the strategy [`Strategy::Local`]: the exhaustive grid, random ratios or a candidate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Start {
     /// The exhaustive grid.
@@ -162,7 +163,7 @@ impl SearchSpec {
     pub fn keep(&self) -> Option<usize> {
         let usual = match self.strategy {
             Strategy::Random => 10,
-            // With the other strategies, every value is printed or used.
+            // All strategies except `Random` print or use the value of every evaluation.
             _ => 0,
         };
         let keep = self.spare.unwrap_or(usual);

@@ -40,8 +40,8 @@ pub struct WorstClass {
     pub size: u32,
     /// Number of jobs of this size.
     pub jobs: u64,
-    /// Increase of the mean pairwise L1 of the jobs of this size, compared with a replay without tie-breaking, in
-    /// percent. The increase is negative if this size improves.
+    /// Increase, in percent, of the mean pairwise L1 of the jobs of this size, compared with a replay without
+    /// tie-breaking. The increase is negative if this size improves.
     pub worsened_percent: f64,
 }
 

@@ -34,8 +34,8 @@ impl Estimates {
         sizes.into_iter().map(estimate).collect()
     }
 
-    /// Returns the ratio of the mean turnaround of jobs of size `size` to that of jobs of size `base`, with a
-    /// confidence interval over the replications that contain both sizes.
+    /// Returns the mean turnaround of the jobs of size `size` divided by the mean turnaround of the jobs of size
+    /// `base`. The confidence interval is computed over the replications that contain both sizes.
     pub fn size_ratio(&self, size: u32, base: u32) -> Estimate {
         let both = self.samples.iter().filter_map(|sample| {
             let (own, other) = (sample.by_size.get(&size)?, sample.by_size.get(&base)?);

@@ -2,10 +2,10 @@
 //!
 //! # How to add a metric
 //!
-//! Add a line to the table below: the Rust name, the name in words, the column with unit and meaning, the axis title of
-//! figures, and the value in a replication. The metric is then estimated, included in tables and in their documentation, and plotted.
-//! `Metric::NAME` is the argument of [`Estimates::of`](super::Estimates::of), and published numbers may refer to the
-//! metric.
+//! To define a metric, add a line to the table below: the Rust name, the name in words, the column with unit and
+//! meaning, the axis title of figures, and the value in a replication. The metric is then estimated, included in tables
+//! and in their documentation, and plotted. `Metric::NAME` is the argument of [`Estimates::of`](super::Estimates::of),
+//! and published numbers may refer to the metric.
 
 use replay_core::table::{Name, name};
 use std::collections::BTreeMap;

@@ -78,7 +78,7 @@ pub enum Life {
     Messages(Messages),
 }
 
-/// Returns the arrivals for which the jobs of a stream request the share `load` of the processor-time of a machine.
+/// Returns the arrivals with which the jobs of a stream request the share `load` of a machine's processor time.
 ///
 /// # Errors
 /// [`Incompatible`] if the load exceeds 1, which is the capacity of the machine, or if a distribution of the stream is
@@ -105,9 +105,9 @@ pub fn arrivals_at(
 }
 
 impl Point {
-    /// Arrivals per time unit. The point stores only the inverse of this number, which is the mean time between
-    /// arrivals. Several numbers can have the same inverse. Among the numbers with the same inverse, the number with
-    /// the fewest digits is returned, which is the number that the user gave.
+    /// Arrivals per time unit. The point stores only the mean time between arrivals, which is the inverse of the number
+    /// of arrivals per time unit. Several numbers can have the same inverse. Among the numbers with the same inverse,
+    /// the function returns the number with the fewest digits: the number that the user gave.
     pub fn arrivals(&self) -> f64 {
         let mean = self.stream.arrivals.mean();
         let load = 1.0 / mean;

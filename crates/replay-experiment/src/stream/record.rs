@@ -1,4 +1,4 @@
-//! Form of estimates in the journal. The form of estimates in the journal contains all replications.
+//! Serialized form of estimates in the journal. The serialized form contains all replications.
 
 use std::collections::BTreeMap;
 

@@ -108,7 +108,7 @@ fn a_sweep_resumes_after_an_interruption() {
     let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
     run_sweep(&plan, &traces, &rest, &mut journal, watch, |_, _| true).expect("it ends");
     assert_eq!(pending(&plan, Shard::WHOLE, &journal, true), Ok(Vec::new()));
-    // A failed cell is not run again unless requested.
+    // A failed cell is not run again unless the caller requests this.
     journal.append(plan.id(5).expect("a cell"), Err("broken")).expect("a record");
     assert_eq!(pending(&plan, Shard::WHOLE, &journal, false), Ok(Vec::new()));
     assert_eq!(pending(&plan, Shard::WHOLE, &journal, true), Ok(vec![5]));

@@ -137,7 +137,7 @@ fn imports_jobs_of_marconi100() {
     assert_eq!(seconds.report.count(words), 3);
 }
 
-/// Long limits are read in minutes and noted, unless the user specifies the unit.
+/// Unless the user specifies the unit, limits are read in minutes, and the report counts the long limits.
 #[test]
 fn the_user_may_specify_the_unit_of_limits() {
     let bytes = written(&pm100([86_400, 60, 300, 5]), 4);
@@ -195,7 +195,8 @@ fn imports_jobs_of_fugaku() {
 
 const MAP: &str = "time = 'unix'\n[columns]\nsubmit = 's'\nrun = { column = 'r', unit = 'minutes' }\nsize = 'n'\n";
 
-/// All types of numbers and text give the same jobs. The declared type of a column takes precedence over the map.
+/// All column types for numbers and for text give the same jobs. The declared type of a column takes precedence over
+/// the map.
 #[test]
 fn supports_all_types() {
     let bytes = |submit: Box<dyn Array>, run: Box<dyn Array>, size: Box<dyn Array>| {

@@ -45,7 +45,7 @@ impl Network {
 
     /// Processes the event that the tail starts to cross a channel. In cycle `start`, the tail starts to cross the
     /// channel at position `place` on its path. The start of the tail determines the release of the previous channel.
-    /// At both ends of the path, it also determines further events.
+    /// At both ends of the path, the start of the tail determines additional events.
     #[inline(always)]
     fn tail_starts(&mut self, slot: u32, place: u32, start: u64) {
         let timing = self.timing;

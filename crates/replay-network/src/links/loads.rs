@@ -117,7 +117,7 @@ struct Neighbour {
     slot: Slot,
     /// Estimated effect of this job on the neighbour's slowdown. Suppose that each packet of the neighbour waits for
     /// the whole hold time of every packet of this job that it finds on its path. The effect is the increase of the
-    /// neighbour's slowdown that would result. Without further jobs, the actual increase is half of this value.
+    /// neighbour's slowdown that would result. If no other jobs run, the actual increase is half of this value.
     effect: f64,
 }
 
@@ -321,8 +321,8 @@ impl Shared {
     }
 
     /// Solves f = implied(f) for the slowdown f of a job. The slowdowns of all other jobs stay unchanged. A slower job
-    /// reserves its links for a smaller share of the time. Its waits therefore fall as the slowdown f grows, and there
-    /// is exactly one solution.
+    /// reserves its links for a smaller share of the time. The waits of the job therefore fall as its slowdown f grows,
+    /// and there is exactly one solution.
     fn solve(&mut self, old: f64, footprint: &Footprint) -> f64 {
         let at_old = self.implied(old, footprint);
         if (at_old - old).abs() <= AGREED * old {

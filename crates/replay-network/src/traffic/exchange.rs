@@ -113,7 +113,8 @@ impl Exchange {
         }
         let side = self.sides[axis];
         at[axis] += if up { by } else { side - by };
-        // For a downward move, there is a neighbour below exactly if the sum is at least the side.
+        // For a downward move, the coordinate has been increased by the side minus the distance. There is a neighbour
+        // below exactly if the result is at least the side.
         if !wraps && (at[axis] >= side) == up {
             return None;
         }
@@ -170,7 +171,7 @@ mod tests {
         assert_eq!(steps.iter().map(Vec::len).sum::<usize>(), 432);
         assert!(steps[1].contains(&([0, 3, 2], [3, 3, 2])));
         assert!(steps[2].contains(&([1, 3, 2], [1, 0, 2])));
-        // Stride 2: the eight processes with even coordinates.
+        // With stride 2, the eight processes with even coordinates send.
         assert_eq!(steps[11].len(), 8);
         assert!(steps[11].contains(&([2, 0, 0], [2, 0, 2])));
     }

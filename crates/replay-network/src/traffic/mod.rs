@@ -45,7 +45,7 @@
 //!
 //! # Quotas
 //!
-//! A quota counts the packets of the whole job. A quota is exact: after this number of packets the job sends no more
+//! A quota counts the packets of the whole job. A quota is exact: after this number of packets, the job sends no more
 //! packets, even if a step is not complete. Quotas do not depend on the number of processes (unless [`Quota::per`]
 //! selects a quota per process). Small jobs therefore run many iterations, and large jobs only a part of an iteration,
 //! so the order of packets within an iteration matters.

@@ -90,7 +90,7 @@ pub enum Kind {
     },
 }
 
-/// The order of the packets of the pattern all-to-all.
+/// The order of the packets in the all-to-all pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Order {
     /// Every process sends to 0, 1, 2, .. in this order. All processes thus send to the same receiver at about the same
@@ -112,7 +112,7 @@ pub enum Root {
     First,
 }
 
-/// The order of the receivers of the pattern one-to-all.
+/// The order of the receivers in the one-to-all pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Targets {
     /// The receivers are 0, 1, 2, .., without the root.
@@ -199,7 +199,7 @@ pub enum Sends {
     /// ordered by steps. A step begins with the first packet of every sender, in order of rank. After these packets,
     /// the second packet of every sender follows, and so on. An all-to-all in the [same order](Order::Same) is ordered
     /// by receivers: every rank sends to 0, then every rank sends to 1, and so on. In
-    /// [lexicographic](Order::Lexicographic) order the sequence is ordered by senders. Packets wait in their senders'
+    /// [lexicographic](Order::Lexicographic) order, the sequence is ordered by senders. Packets wait in their senders'
     /// queues. The quota may be used up within a round.
     AtOnce,
 }

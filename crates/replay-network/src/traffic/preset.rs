@@ -17,22 +17,22 @@ impl Preset {
     pub const ALL: [(&'static str, Self); 2] =
         [("lo", Self::Lo), ("bani-mohammad", Self::BaniMohammad)];
 
-    /// Mean quota of the pattern all-to-all in the paper of Lo et al.: the number of packets in an
+    /// Mean quota of the all-to-all pattern in the paper of Lo et al.: the number of packets in an
     /// iteration of 9 x 9 processes.
     pub const LO_ALL_TO_ALL: u64 = 81 * 80;
-    /// Mean quota of the pattern one-to-all in the paper of Lo et al.: the number of packets in an
+    /// Mean quota of the one-to-all pattern in the paper of Lo et al.: the number of packets in an
     /// iteration of 9 x 9 processes.
     pub const LO_ONE_TO_ALL: u64 = 80;
-    /// Mean quota of the pattern n-body in the paper of Lo et al.: the number of packets in an
+    /// Mean quota of the n-body pattern in the paper of Lo et al.: the number of packets in an
     /// iteration of 9 x 9 processes.
     pub const LO_N_BODY: u64 = 81 * (40 + 1);
-    /// Mean quota of the pattern 2D FFT in the paper of Lo et al.: the number of packets in an
+    /// Mean quota of the 2D FFT pattern in the paper of Lo et al.: the number of packets in an
     /// iteration of 8 x 8 processes.
     pub const LO_FFT_2D: u64 = 64 * 6;
     /// Number of processes that determines Lo's mean quota of multigrid. The quota is the number of
     /// packets in an iteration of these processes.
     pub const LO_MULTIGRID_PROCESSES: u32 = 64;
-    /// Mean quota of the pattern nearest neighbours under the preset `lo`: the number of packets in
+    /// Mean quota of the nearest-neighbour pattern under the preset `lo`: the number of packets in
     /// an iteration of 9 x 9 processes. The paper does not use this pattern.
     pub const LO_NEAREST_NEIGHBOUR: u64 = 2 * 2 * 9 * 8;
     /// Mean quota of patterns with random pairs under the preset `lo`: one packet for each of 9 x 9

@@ -61,7 +61,8 @@ pub enum Rounding {
 pub enum Per {
     /// The packets of all processes of the job together.
     Job,
-    /// The quota is multiplied by the number of processes. The packets of all processes are still counted together.
+    /// The quota is multiplied by the number of processes. Even with a quota per process, the packets of all processes
+    /// are counted together.
     Process,
 }
 

@@ -16,7 +16,7 @@ pub struct Sequence {
     live: Vec<u32>,
     /// Index of the next sender in `live`.
     at: usize,
-    /// Number of the round. If the rule is [one by one](Rule::one_by_one), this is the index of the sender's next
+    /// Number of the round. If the rule is [one by one](Rule::one_by_one), the value is the index of the sender's next
     /// packet.
     round: u64,
 }

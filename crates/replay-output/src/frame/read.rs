@@ -1,7 +1,8 @@
 //! Reads the tables of results directories.
 //!
-//! Every table is opened through a [`ResultFolder`], which checks its digest. Because a table may be damaged in any
-//! way, it is decoded by [`replay_import::columns`], which converts panics of the Parquet reader to errors.
+//! Every table is opened through a [`ResultFolder`], which checks the digest of the table. Because a table may be
+//! damaged in any way, it is decoded by [`replay_import::columns`], which converts panics of the Parquet reader to
+//! errors.
 
 use replay_core::table::{Name, Records, TableInfo, name};
 use std::collections::HashMap;

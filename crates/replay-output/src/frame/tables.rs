@@ -44,8 +44,8 @@ pub struct Tables {
 impl Tables {
     /// Creates the directory `dir` and all files in it, so that an invalid path fails before any work is done.
     /// `metadata` is added to every Parquet file. `jobs.parquet` and `placements.parquet` are created if `kept`
-    /// includes them. If `kept` does not include them, files with these names from an earlier grid in `dir` are not
-    /// changed.
+    /// includes them. If `kept` does not include `jobs.parquet` or `placements.parquet`, a file with this name from an
+    /// earlier grid in `dir` is not changed.
     ///
     /// # Errors
     /// [`FrameError`] if the directory or a file cannot be created.

@@ -315,7 +315,7 @@ fn an_unfinished_file_does_not_have_the_final_name() {
     assert!(!part.exists() && !dir.path().join("jobs.parquet").exists());
 }
 
-/// Checks that rows are equal after they have been written and read. Also checks that two files of a table can be
+/// Checks that rows are equal after they have been written and read. Checks that two files of a table can be
 /// concatenated even if a column of one file contains only nulls.
 fn round_trip<Row: Table>(rows: &[Row]) {
     let dir = tempfile::tempdir().expect("a folder");

@@ -22,7 +22,7 @@ pub struct Comparison {
     pub intervals: Vec<Vec<Option<[f64; 2]>>>,
     /// For each measure, the value at which bars begin, such as an ideal value; 0 for measures without an entry.
     pub begins: Vec<f64>,
-    /// Further statistics of the distributions of the values, in the order of the values; empty if there are no further
+    /// Additional statistics of the distributions of the values, in the order of the values; empty if there are no such
     /// statistics.
     pub marks: Vec<Vec<Option<Marks>>>,
 }

@@ -4,7 +4,8 @@ use super::scale::Scale;
 use super::style::{AXIS_LINE, Colour, DATA_LINE, PALETTE};
 use super::{Canvas, Figure, PlotError, Table};
 
-/// Convergence of searches: for each search, a step line of the best improvement found so far against the work done.
+/// Convergence of searches: for each search, a step line that shows how the best improvement found so far grows with
+/// the work done.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Convergence {
     /// Subtitle clauses.

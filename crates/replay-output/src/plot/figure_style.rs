@@ -95,7 +95,7 @@ impl FigureStyle {
 pub struct FigureSize {
     /// Width in millimetres.
     pub width: f64,
-    /// Height in millimetres. A figure is higher if its text needs more room.
+    /// Height in millimetres. A figure exceeds this height if its text needs more room.
     pub height: f64,
 }
 

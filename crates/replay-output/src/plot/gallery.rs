@@ -23,7 +23,7 @@ use replay_experiment::{RunKey, RunResult};
 /// Saves a figure in a directory under a file stem.
 type SaveFigure = Box<dyn Fn(&Plots, &str) -> Result<Vec<PathBuf>, PlotError> + Send + Sync>;
 
-/// Parts of the file name, and the figure.
+/// A figure with the parts of its file name.
 type NamedFigure = (Vec<String>, SaveFigure);
 
 fn named_figure(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static) -> NamedFigure {
@@ -116,8 +116,8 @@ fn by_strategy<'a>(group: &[&'a RunResult]) -> Vec<(String, Vec<&'a RunResult>)>
     alike.into_iter().map(|runs| (runs[0].key.strategy(), runs)).collect()
 }
 
-/// Returns the runs of one setting that are [ranked](comparable::ranked) by distance measures. Also returns the number
-/// of strategies that are not ranked because at least one of their runs folds jobs.
+/// Returns the runs of one setting that are [ranked](comparable::ranked) by distance measures. The second value is the
+/// number of strategies that are not ranked because at least one of their runs folds jobs.
 fn ranked_by_distance<'a>(group: &[&'a RunResult]) -> (Vec<&'a RunResult>, usize) {
     let strategies = by_strategy(group);
     let folds: Vec<bool> =
@@ -156,7 +156,7 @@ fn mean(runs: &[&RunResult], value: impl Fn(&RunResult) -> Option<f64>) -> Optio
 /// Function that returns a value of a run, or `None` if the run does not have this value.
 type Value = fn(&RunResult) -> Option<f64>;
 
-/// Compared measures: title, column and value.
+/// Title, column and value of each compared measure.
 const COMPARED: [(&str, Name, Value); 4] = [
     ("Pairwise L₁ (hops)", name::mean_pairwise_l1, |run| Some(run.metrics.mean_pairwise_l1)),
     ("Dispersal (%)", name::mean_dispersal, |run| {
@@ -388,8 +388,8 @@ impl<'a> Figures<'a> {
         self.results.iter().filter(|run| is_recorded(run)).filter_map(|run| of_log(run)).collect()
     }
 
-    /// Returns the strategies of one setting in order of first appearance, each with the mean over its seeds. Also
-    /// returns the number of perturbed copies if the means are over copies.
+    /// Returns the strategies of one setting in order of first appearance, each with the mean over its seeds. The
+    /// second value is the number of perturbed copies if the means are over copies.
     fn strategies(&self, group: &[&RunResult]) -> (Vec<StrategyBar>, Option<u64>) {
         let seeds = by_strategy(group);
         let pairwise = |run: &RunResult| Some(run.metrics.mean_pairwise_l1);

@@ -25,7 +25,7 @@ pub struct Gantt {
     pub processors: usize,
     /// Name of the order of the processors along the axis.
     pub order: String,
-    /// The position of the first processor and the name of each leaf of a tree or of blocks; empty on other machines.
+    /// For each leaf of a tree or of blocks, the position of its first processor and its name; empty on other machines.
     pub leaves: Vec<(usize, String)>,
     /// The bars.
     pub bars: Vec<Bar>,

@@ -22,7 +22,7 @@ pub struct Entry {
     pub colour: Colour,
 }
 
-/// Entries of the largest jobs, and the number of the other jobs.
+/// Entries of the largest jobs, and the number of jobs without an entry.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Legend {
     entries: Vec<Entry>,
@@ -47,7 +47,7 @@ impl Legend {
         entries.sort_by_key(|entry| (std::cmp::Reverse(entry.processors), entry.job));
         let all = entries.len();
         if all > across * lines {
-            // The last entry states the number of the other jobs.
+            // The last entry contains the number of jobs without an entry of their own.
             entries.truncate(across * lines - 1);
         }
         let more = all - entries.len();

@@ -172,8 +172,8 @@ impl Lines {
         (seen, empty)
     }
 
-    /// Draws the lines on a panel that has these [`scales`](Self::scales). Also draws the grid and the left axis of the
-    /// panel.
+    /// Draws the lines on a panel that has these [`scales`](Self::scales). The function also draws the grid and the
+    /// left axis of the panel.
     pub(super) fn draw_on(&self, canvas: &Canvas<'_>, panel: &Panel) -> Result<(), PlotError> {
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;

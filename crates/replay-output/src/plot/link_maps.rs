@@ -72,7 +72,8 @@ impl Figure for LinkMaps {
         for (place, map) in self.maps.iter().enumerate().take(5) {
             let all = bottom - top;
             let (left, above, width, height) = match (beside, place) {
-                // The large map is in the first column. The small maps are in two further columns of two maps each.
+                // The large map is in the first column. The small maps are in the second and the third column, with two
+                // maps in each column.
                 (true, 0) => (0.0, 0.0, WIDTHS[0] * room, all),
                 (true, place) => {
                     let (column, row) = (1 + (place - 1) % 2, (place - 1) / 2);

@@ -75,8 +75,9 @@ impl Surface {
     }
 
     /// Returns the range of the colours, and whether values below the range are cut off. The range ends at the best
-    /// value. The range begins as far below the median as the best value is above the median, or at the worst value if
-    /// the worst value is nearer to the median. A few very bad ratios therefore do not use most of the colours.
+    /// value. The range begins as far below the median as the best value is above the median. If the worst value is
+    /// nearer to the median, the range begins at the worst value. A few very bad ratios therefore do not use most of
+    /// the colours.
     fn range(&self) -> (Scale, bool) {
         let mut values: Vec<f64> =
             self.places().filter_map(|(map, row, column)| self.value(map, row, column)).collect();

@@ -20,7 +20,7 @@ pub struct Ties {
 /// A row of [`Ties`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct TieRow {
-    /// Name of the trace, and further fields that distinguish the rows.
+    /// Name of the trace, and any other fields that distinguish the rows.
     pub label: String,
     /// Name of the scheduler, which determines the colour.
     pub scheduler: String,

@@ -46,7 +46,7 @@ pub struct Manifest<'a, C, D> {
     /// Digest of the configuration and the set of tables. Existing results are replaced without --force only if their
     /// digest is equal to this digest.
     configuration_digest: Option<&'a str>,
-    /// Further details, which depend on the kind of results.
+    /// Details that depend on the kind of results.
     #[serde(flatten)]
     details: &'a D,
     /// Failed runs, each with the reason.
@@ -135,7 +135,7 @@ pub struct Configuration {
     pub down: Option<DownFile>,
     /// Window of the traces that was replayed.
     pub window: WindowRecord,
-    /// Perturbed copies that were also replayed.
+    /// Perturbed copies that were replayed in addition to the traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shake: Option<Shake>,
     /// Cleaning policy.

@@ -6,8 +6,8 @@ use replay_core::workload::PolicyRow;
 use replay_experiment::grid::GridFile;
 use replay_experiment::sweep::{Build, Plan, PlannedTrace};
 
-/// Details in the manifest of a sweep. Unlike the manifest of `run`, these details do not list the cells. There may be
-/// very many cells, and the table `runs` contains all of them.
+/// Details in the manifest of a sweep. Unlike the manifest of `run`, the manifest of a sweep does not list the cells.
+/// There may be very many cells, and the table `runs` contains all of them.
 #[derive(Clone, Debug, Serialize)]
 pub struct SweepDetails {
     /// Digest of the plan; equal plans give equal result files.

@@ -6,8 +6,8 @@ use replay_core::topology::{NodeId, Topology};
 /// are bit masks over processors.
 ///
 /// The search is exhaustive and uses the results for smaller sets. If the job needs all processors of the set, the only
-/// allocation is the set itself. If the job needs fewer processors, the optimum is the smallest optimum of the sets
-/// that lack one of the set's processors.
+/// allocation is the set itself. If the job needs fewer processors, each set that results from removing one processor
+/// is considered; the smallest optimum of these sets is the optimum.
 #[derive(Clone, Debug)]
 pub struct Optima {
     processors: usize,
@@ -22,7 +22,7 @@ impl Optima {
     /// Computes the optima of all states of a machine with at most [`MAX`](Self::MAX) processors.
     ///
     /// # Panics
-    /// Panics if the machine has more processors.
+    /// Panics if the machine has more than [`MAX`](Self::MAX) processors.
     pub fn new(topology: &Topology) -> Self {
         let processors = topology.processors();
         assert!(processors <= Self::MAX, "more than {} processors: {processors}", Self::MAX);

@@ -191,8 +191,8 @@ impl Claims {
         self.judge(&close, near)
     }
 
-    /// Checks section 4.2: the first fold increases the carried load by more than the increase that the next two folds
-    /// give together.
+    /// Checks section 4.2: the increase of the carried load by the first fold is larger than the increase by the next
+    /// two folds together.
     fn range_of_the_first(&mut self, system: System, inner: &str) -> Result<(), VerifyError> {
         let one = self.points.carried(system, &rsr(1, inner), inner)?;
         let three = self.points.carried(system, &rsr(3, inner), inner)?;

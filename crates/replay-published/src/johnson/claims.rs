@@ -2,9 +2,9 @@
 //!
 //! For a log that the archive has converted again after the publication, values have margins. The margin of an
 //! improvement is the half-width of the 95 % range of single perturbed copies. The margin of a difference between two
-//! improvements is the square root of the sum of the squared margins. A claim is undecided if the bound is closer to
-//! the value than the margin. The paper compares tie-breaking with other allocators only on LLNL-T3D; replay judges the
-//! claims about this comparison on every log.
+//! improvements is the square root of the sum of the squared margins. A claim is undecided if the distance between the
+//! bound and the value is smaller than the margin. The paper compares tie-breaking with other allocators only on
+//! LLNL-T3D; replay judges the claims about this comparison on every log.
 
 use std::collections::BTreeSet;
 

@@ -25,8 +25,8 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// Returns the half-width of the range of single logs around the mean of the copies. The half-width is t s √(1 +
-    /// 1/N), as with `--shake`.
+    /// Returns the half-width of the range around the mean of the copies that contains 95 % of single logs. For N
+    /// copies with standard deviation s, the half-width is t s √(1 + 1/N), as with `--shake`.
     fn reach(&self) -> f64 {
         let single = self.deviation * (1.0 + 1.0 / self.copies as f64).sqrt();
         // The value is rounded to the digits that tables show.

@@ -361,7 +361,7 @@ const SIMPLE: Kernel = Kernel::NON_PREEMPTIVE;
 /// Tolerance for equal times: the rounding to microseconds.
 const EQUAL: Tolerance = Tolerance::Absolute(1e-6);
 
-/// Measured decrease, from few hosts to many hosts, of the high job's penalty in E1. The decrease is negative, because
+/// Measured decrease of the high job's penalty in E1, from few hosts to many hosts. The decrease is negative, because
 /// the penalty increases.
 const FALL: f64 = -0.016737;
 

@@ -337,7 +337,7 @@ impl Claims {
                         );
                         self.claim(figure, &what, "1", ours, Tolerance::Below)?;
                         if (strategy, small, large, metric) == (FL, 16, 17, Metric::Utilization) {
-                            // Measured in the full form.
+                            // These values were measured in the full form.
                             self.known(
                                 1.013,
                                 "if the share of small jobs increases from 0.7 to 0.9, \

@@ -19,8 +19,8 @@ fn distance(tree: &Tree, a: usize, b: usize) -> Option<usize> {
     Some(up + down)
 }
 
-/// Returns 1 if `i` is better than `j`, 0 if they are equal, and -1 if `i` is worse. Also returns
-/// whether `i` fits.
+/// Returns 1 if `i` is better than `j`, 0 if they are equal, and -1 if `i` is worse. The second
+/// result is whether `i` fits.
 fn compare(tree: &Tree, count: &[usize], mut i: usize, mut j: usize, rest: usize) -> (i32, bool) {
     let switches = tree.switches();
     loop {

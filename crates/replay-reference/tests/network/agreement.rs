@@ -110,8 +110,8 @@ proptest! {
     }
 }
 
-/// Compares the networks if only links take time. In this case, a packet to its own sender is
-/// delivered before its tail has left, and a header crosses two channels in one cycle.
+/// Compares the networks if only links take time. If only links take time, a packet to its own
+/// sender is delivered before its tail has left, and a header crosses two channels in one cycle.
 #[test]
 fn networks_agree_if_only_links_take_time() {
     let topology = machine("4x1");

@@ -36,7 +36,8 @@ pub struct StrategyName {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{kind} \"{text}\": {problem}")]
 pub struct NameError {
-    /// The kind, such as "allocator" or "scheduler"; "strategy" before the kind is known.
+    /// Kind of the strategy, such as "allocator" or "scheduler"; the text is "strategy" as long as
+    /// the kind is unknown.
     pub kind: &'static str,
     /// The rejected text, truncated if it is very long.
     pub text: String,

@@ -33,7 +33,7 @@ fn similar<'a>(
         return Vec::new();
     }
     let word = word.to_lowercase();
-    // In a short word, two different letters make a different word.
+    // Two short words that differ in two letters are treated as different words.
     let reach = if letters <= 4 { 1 } else { (letters / 3).max(2) };
     let mut near: Vec<(usize, bool, &str)> = Vec::new();
     for candidate in candidates.filter(|candidate| candidate.len() <= 4 * LONGEST_WORD) {

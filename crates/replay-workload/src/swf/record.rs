@@ -27,8 +27,9 @@ pub struct Record {
     pub requested_time: f64,
     /// Field 10. Requested memory in kilobytes per processor.
     pub requested_memory: i64,
-    /// Field 11. Status of the job. The value 0 means failed, 1 completed, 2 and 3 partial executions, 4 that the last
-    /// partial execution failed, and 5 cancelled.
+    /// Field 11. Status of the job. The value 0 means that the job failed, and 1 means that the job completed. The
+    /// values 2 and 3 mark partial executions; 4 means that the last partial execution failed, and 5 means that the job
+    /// was cancelled.
     pub status: i64,
     /// Field 12. Number of the user, from 1.
     pub user: i64,

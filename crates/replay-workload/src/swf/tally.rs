@@ -12,7 +12,7 @@ pub struct ReadOptions {
     pub max_errors: usize,
 }
 
-/// Maximum number of stored errors. The limit bounds the memory.
+/// Maximum number of stored errors. This limit bounds the memory that the stored errors use.
 const MAX_STORED: usize = 1000;
 
 /// The bad lines that a collecting reader skipped.
@@ -20,7 +20,7 @@ const MAX_STORED: usize = 1000;
 pub struct ErrorTally {
     errors: Vec<RecordError>,
     by_reason: BTreeMap<Reason, usize>,
-    /// For each reason, the line of the first bad line.
+    /// For each reason, the line number of the first bad line.
     first: BTreeMap<Reason, u64>,
 }
 

@@ -245,7 +245,8 @@ pub(super) struct Linker {
     /// field 17.
     named: Vec<(u32, i64, i64, i64, Option<i64>)>,
     think: u64,
-    /// Whether the job numbers are not strictly ascending. In strictly ascending order, no number is repeated.
+    /// Whether some job number is not larger than the previous job number. In strictly ascending order, no number is
+    /// repeated.
     unordered: bool,
     /// See [`Links::repeated_lines`].
     twice: Vec<(i64, [u32; 2])>,

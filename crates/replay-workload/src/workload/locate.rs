@@ -72,9 +72,10 @@ impl SearchPath {
         &self.dirs
     }
 
-    /// Returns the file of a trace. If `name` is an existing path other than a directory, returns this path. Otherwise,
-    /// searches the current directory and then the directories of this path for a file with this name, with or without
-    /// `.swf` and `.gz`. After that, searches for the file of a known trace with this name or alias.
+    /// Returns the file of a trace. If `name` is an existing path other than a directory, returns this path. If there
+    /// is no such path, searches the current directory and then the directories of this path for a file with this name,
+    /// with or without `.swf` and `.gz`. If no such file exists, searches for the file of a known trace with this name
+    /// or alias.
     ///
     /// # Errors
     /// [`NotFound`], which lists the searched directories, similar names and the command to fetch the trace.

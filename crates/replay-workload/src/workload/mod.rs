@@ -4,9 +4,9 @@
 //! digest of the trace's text and a [`CleaningReport`]. Jobs with equal submit times are in the order of the file.
 //!
 //! Different SWF readers treat incomplete records differently, and few readers report how they treat these records. In
-//! this module, a [`Policy`] has one switch per decision. The named policies are constants in a table
-//! ([`Policy::ALL`]), and a single function applies any policy ([`Policy::apply`]). The report counts every drop and
-//! every change by reason.
+//! this module, a [`Policy`] has one switch for each decision about the treatment of a record. The named policies are
+//! constants in a table ([`Policy::ALL`]), and a single function applies any policy ([`Policy::apply`]). The report
+//! counts every drop and every change by reason.
 //!
 //! ```text
 //! name --SearchPath--> file --swf::Reader--> records --Policy--> jobs --Window--> Workload

@@ -67,7 +67,7 @@ impl std::fmt::Display for Unreadable {
     }
 }
 
-/// Statistics of the placements in a file whose jobs are not replayed.
+/// Statistics of those placements in a file that belong to jobs that are not replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnmatchedPlacements {
     /// Number of placements of jobs that are not replayed.
@@ -260,10 +260,10 @@ impl RecordedPlacements {
         self
     }
 
-    /// Removes the lists of more than `most` nodes, which do not fit the machine; their jobs then have no placement.
-    /// Returns the number of removed lists, and the job of the first of these lists. The first list is the list on the
-    /// earliest line of the file beside the trace. If the placements are not from such a file, the first list is the
-    /// list with the smallest key.
+    /// Removes the lists that have more than `most` nodes and therefore do not fit the machine. The jobs of the removed
+    /// lists then have no placement. Returns the number of removed lists, and the job of the first of these lists. The
+    /// first list is the list on the earliest line of the file beside the trace. If the placements are not from such a
+    /// file, the first list is the list with the smallest key.
     pub fn within(self, most: usize) -> (Self, Option<(u64, i64)>) {
         let too_long = || self.jobs.iter().filter(|(_, nodes)| nodes.len() > most);
         let place = |key: &i64| (self.lines.get(key).copied().unwrap_or(0), *key);
@@ -291,8 +291,8 @@ impl RecordedPlacements {
         !self.by_line
     }
 
-    /// Returns the statistics of the placements in the file beside the trace whose jobs are not in `jobs`; `None` if
-    /// every placement in the file belongs to a job in `jobs`.
+    /// Returns the statistics of those placements in the file beside the trace that belong to jobs that are not in
+    /// `jobs`; `None` if every placement in the file belongs to a job in `jobs`.
     pub fn unmatched(&self, jobs: &[Job]) -> Option<UnmatchedPlacements> {
         let known: HashSet<i64> = jobs.iter().map(|job| job.number).collect();
         let others = self.lines.iter().filter(|(job, _)| !known.contains(job));
@@ -461,7 +461,7 @@ mod tests {
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2000))]
 
-        /// However the file is damaged, reading returns either placements on nodes that have names, or an error with a
+        /// For any damage of the file, reading returns either placements on nodes that have names, or an error with a
         /// line.
         #[test]
         fn damaged_files_give_valid_placements_or_an_error(

@@ -119,8 +119,8 @@ impl Shake {
         let mut by = || random.random_range(-width..=width);
         let shaken = jobs.iter().map(|job| {
             let submit = job.submit.saturating_add(by()).max(job.submit.min(0));
-            // A random number is drawn for every job, so that later numbers do not depend on the run times of earlier
-            // jobs.
+            // A random number is drawn for every job, so that the random numbers of later jobs do not depend on the run
+            // times of earlier jobs.
             let run = job.run.saturating_add(by()).max(job.run.min(1));
             let run = if job.run == 0 { 0 } else { run };
             let estimate =

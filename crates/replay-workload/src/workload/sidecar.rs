@@ -10,7 +10,7 @@
 //!
 //! Here, DIGEST is the BLAKE3 digest of the uncompressed trace, in hexadecimal
 //! ([`Workload::digest`](super::Workload::digest)). Readers reject a sidecar that names another trace. Readers accept a
-//! sidecar without this line, for example a file written by hand. The line that names the trace is the last line of a
+//! sidecar that names no trace, for example a file written by hand. The line that names the trace is the last line of a
 //! sidecar, because an import can compute the digest only after it has read the whole log.
 
 use std::fs::{self, File};

@@ -114,7 +114,8 @@ fn fields_after_the_eighteenth_are_named() {
         strict,
         "t.swf:2: job 1 has more than 18 fields: policy strict forbids extra fields"
     );
-    // A descriptor with zero nodes gives no size. Field 5 is used instead, and the report mentions this source.
+    // A descriptor with zero nodes gives no size. Field 5 is used for a job whose descriptor gives no size, and the
+    // report mentions this source.
     let made = load("-1 -1 frontier:excl:0x112", "frontier").expect("two jobs");
     assert_eq!(made.jobs.iter().map(|job| job.size).collect::<Vec<_>>(), [8, 2]);
     let report = made.report.to_string();

@@ -5,8 +5,8 @@
 use super::plane::{Plane, Region, Span};
 use crate::topology::Coord;
 
-/// The bases of frames that fit on the mesh: all positions from the origin to `last`. The other
-/// positions form the automatic prohibited regions.
+/// The bases of frames that fit on the mesh: all positions from the origin to `last`. The remaining
+/// positions of the mesh, beyond `last`, form the automatic prohibited regions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::allocator) struct Admissible {
     pub last: Coord,

@@ -1,9 +1,9 @@
 //! Detection of bases at which a frame is free.
 //!
 //! Source: Bani-Mohammad 2008, Figures 3.4 (3D) and 4.1 (2D). A free frame can be moved to the left
-//! until it touches the wall or an allocated sub-mesh. The base of the moved frame is then in a
-//! right border plane. The search subtracts all prohibited regions from these planes, so it finds a
-//! free frame iff there is a free frame. As published, the procedure loses some planes. This
+//! until it touches the wall or an allocated sub-mesh. After this move, the base of the frame is in
+//! a right border plane. The search subtracts all prohibited regions from these planes, so it finds
+//! a free frame iff there is a free frame. As published, the procedure loses some planes. This
 //! implementation corrects the procedure: the pieces of a divided plane are followed separately, a
 //! plane that is partly outside the mesh is clipped, and pieces that remain after the last region
 //! are kept.

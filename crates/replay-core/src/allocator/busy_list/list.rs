@@ -7,7 +7,7 @@
 //! any number of entries.
 //!
 //! Inside the list, coordinates are *upright*: a position (x, y) of a 2D mesh is stored as (x, 0,
-//! y). The last coordinate is then the third coordinate, as in 3D.
+//! y). In upright coordinates, the last coordinate is always the third coordinate, as in 3D.
 
 use super::plane::Region;
 use crate::allocator::submesh::SubMesh;
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn entries_are_sorted_stably_by_decreasing_key() {
         let mut list = BusyList::new(&grid("6x6"));
-        // Node numbers are 6 x + y.
+        // The number of the node at position (x, y) is 6 x + y.
         for a in [[5, 2, 5, 2], [4, 3, 5, 3], [1, 4, 5, 5], [0, 2, 1, 3]] {
             list.insert(unit(&a));
         }

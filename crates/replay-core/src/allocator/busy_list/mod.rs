@@ -5,8 +5,8 @@
 //! Busy List finds a free sub-mesh of the requested shape in the requested orientation whenever there is one. Turning
 //! Busy List finds a free sub-mesh of the requested shape in any orientation whenever there is one. The search lists
 //! planes of admissible bases and uses the lowest corner of the first plane. Cost per decision with m allocated
-//! sub-meshes: m^2 subtractions of boxes for each orientation. Cost per release: m steps. Neither cost depends on the
-//! size of the mesh.
+//! sub-meshes: m^2 subtractions of boxes for each orientation. Cost per release: m steps. Neither the cost of a
+//! decision nor the cost of a release depends on the size of the mesh.
 //!
 //! | file | concept |
 //! |---|---|

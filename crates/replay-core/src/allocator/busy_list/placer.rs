@@ -28,9 +28,9 @@ impl Placer {
         Self { list, detector, turning, engine, map: None }
     }
 
-    /// Adds a map of free processors for strategies that search for many shapes one after the other. A shape without a
-    /// free position then costs only a search of the map. The map does not change the chosen positions. Only the fast
-    /// engine uses the map; the literal engine follows the published procedure.
+    /// Adds a map of free processors for strategies that search for many shapes one after the other. With the map, a
+    /// search for a shape without a free position costs only a search of the map. The map does not change the chosen
+    /// positions. Only the fast engine uses the map; the literal engine follows the published procedure.
     pub fn with_map(self) -> Self {
         let map = (self.engine == Engine::Fast).then(|| {
             let mut map = Frames::new(&self.grid().unwrapped());
@@ -77,7 +77,7 @@ impl Placer {
     }
 
     /// Returns whether every allowed orientation of the frame of `asked` contains an allowed orientation of the frame
-    /// of `refused`. In this case a search for `asked` fails whenever a search for `refused` fails.
+    /// of `refused`. If this condition holds, a search for `asked` fails whenever a search for `refused` fails.
     pub fn covers(&self, shapes: &mut Shapes, refused: Request, asked: Request) -> bool {
         let mut first = |request| shapes.of(request).first().copied();
         let Some((small, large)) = first(refused).zip(first(asked)) else { return false };

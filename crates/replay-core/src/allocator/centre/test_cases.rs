@@ -21,7 +21,7 @@ pub fn grids() -> impl Strategy<Value = Grid> {
         1 => (open(150), open(4)).prop_map(|(a, b)| vec![a, b]),
         3 => proptest::collection::vec(axis(12), 2),
         2 => proptest::collection::vec(axis(6), 3),
-        // Lines, and boxes of unequal sides.
+        // Generates lines, and boxes with unequal sides.
         1 => (open(2), open(60)).prop_map(|(a, b)| vec![a, b]),
         1 => (axis(3), axis(24), axis(9)).prop_map(|(a, b, c)| vec![a, b, c]),
     ]
@@ -101,7 +101,7 @@ pub fn agrees(
             let tied = rule.tied_sets(&machine, grid, size, &stop).expect("not cancelled");
             prop_assert_eq!(fast.stats().tied_sets, Some(tied));
         }
-        // The next decision starts from the state after this one.
+        // The next decision starts from the state after the current decision.
         machine.occupy(&chosen);
     }
     Ok(())

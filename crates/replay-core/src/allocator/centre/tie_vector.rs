@@ -225,9 +225,9 @@ impl WallRule {
 }
 
 /// Tolerance for scores, as a fraction of the best score: a candidate competes if its score exceeds the best score by
-/// at most this fraction. Competing candidates are compared by tie value, then by score, then by order. The fraction is
-/// from 0 (only exact ties compete) to 1, in millionths. Johnson, Bunde, Leung break only exact ties; the slack is an
-/// extension.
+/// at most this fraction. Competing candidates are compared by tie value, then by score, then by order. The fraction
+/// ranges from 0 (only exact ties compete) to 1 and is stored in millionths. Johnson, Bunde, Leung break only exact
+/// ties; the slack is an extension.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Slack {
     millionths: u32,

@@ -1,9 +1,9 @@
 //! Frame Sliding (Chuang, Tzeng 1991): the first free frame of a coarse grid of frames.
 //!
-//! The first frame has its base at the lowest, leftmost free processor. Each further frame is one
-//! frame width further right, and the next row of frames is one frame height further up. A free
-//! frame between two positions of the coarse grid is therefore not found. Frames are never rotated.
-//! In 3D frames slide in the order of the 3D First Fit: along z, then y, then x.
+//! The first frame has its base at the lowest, leftmost free processor. In a row of frames, each
+//! next frame begins one frame width to the right; the next row of frames begins one frame height
+//! further up. A free frame between two positions of the coarse grid is therefore not found. Frames
+//! are never rotated. In 3D frames slide in the order of the 3D First Fit: along z, then y, then x.
 //!
 //! The papers do not define what happens at the edges of the mesh, so there are two variants
 //! ([`Rows`]). With the default variant, finish times agree with Table 1 of Lo et al. (1997) within

@@ -3,10 +3,10 @@
 //! The result is Zhu's coverage array (1992, section 3), stored as rows of bits along the last
 //! dimension. Bit `p` of the result is set if the frame with lowest corner `p` contains only free
 //! processors. Within a row, the first bits of all runs of `n` bits are found by combining the row
-//! with copies of the row that are shifted by 1, 2, 4, ... bits. Rows are combined in the same way.
-//! A frame with sides a x b x c therefore costs log2 a + log2 b + log2 c passes over N / 64 words
-//! (at least one word per row). The cost does not depend on the number of busy processors. On a
-//! wrapped dimension, frames wrap around the edge.
+//! with copies of the row that are shifted by 1, 2, 4, ... bits. Neighbouring rows are combined in
+//! the same way as the bits within a row. A frame with sides a x b x c therefore costs log2 a +
+//! log2 b + log2 c passes over N / 64 words (at least one word per row). The cost does not depend
+//! on the number of busy processors. On a wrapped dimension, frames wrap around the edge.
 
 mod neighbour_counts;
 

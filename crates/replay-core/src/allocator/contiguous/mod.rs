@@ -55,8 +55,8 @@ pub trait Choice: Send {
 pub struct Preference {
     /// Description that completes the sentence "it takes ...".
     pub rule: &'static str,
-    /// The names of the compared values; the frame with the lowest values wins. Empty if the order of positions
-    /// decides.
+    /// The names of the compared values; the frame with the lowest values wins. The list is empty if the order of
+    /// positions decides.
     pub columns: Vec<&'static str>,
     /// Bases with their values.
     pub bases: Vec<(Coord, Vec<u64>)>,

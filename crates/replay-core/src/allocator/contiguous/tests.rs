@@ -157,7 +157,7 @@ fn frame_sliding_misses_free_frames() {
     let mut sliding = build("frame-sliding[rows=first]", machine.topology());
     let refused = sliding.allocate(&machine, request(sides), &mut Vec::new());
     assert_eq!(refused, Err(Refusal::Fragmented));
-    // The operations are 6 packed rows, 6 combined words for each of two steps along x and one step along y, and the
+    // The operations are 6 packed rows, 6 combined words for each of three steps (two along x and one along y), and the
     // two frames at (1, 0) and (1, 2).
     assert_eq!(sliding.stats().census.expect("units").operations, 6 + 3 * 6 + 2);
     // Rows extend from wall to wall: the bases are (1, 0), (3, 0), (0, 2), (3, 2).
@@ -307,7 +307,7 @@ fn the_literal_engine_counts_operations() {
     let mut chosen = Vec::new();
     allocator.allocate(&machine, request([2, 2, 1]), &mut chosen).expect("all is free");
     machine.occupy(&chosen);
-    // The operations are one base, four processors of its frame, and four marked processors.
+    // The nine operations are one base, four processors of its frame, and four marked processors.
     assert_eq!(allocator.stats().census.expect("units").operations, 9);
     let refused = allocator.allocate(&machine, request([2, 2, 1]), &mut Vec::new());
     assert_eq!(refused, Err(Refusal::Fragmented));

@@ -10,10 +10,10 @@
 //! published procedure a failed search would be repeated for ever; in this implementation a failed
 //! search shrinks the shape.
 //!
-//! Cost of the published procedure with m allocated sub-meshes and b searches per decision: b m^2 subtractions of boxes
-//! per decision for each orientation, and m steps per release. The fast engine has a map of free processors. A search
-//! without success costs N / 64 words times the logarithm of the sides; a search with success costs m subtractions and
-//! m lookups in the map.
+//! Cost of the published procedure with m allocated sub-meshes and b searches per decision: each decision needs b m^2
+//! subtractions of boxes for each orientation, and each release needs m steps. The fast engine has a map of free
+//! processors. A search without success costs N / 64 words times the logarithm of the sides; a search with success
+//! costs m subtractions and m lookups in the map.
 
 mod factor;
 mod names;

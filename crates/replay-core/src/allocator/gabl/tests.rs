@@ -107,8 +107,8 @@ fn finds_strips_across_buddy_blocks() {
 #[test]
 fn tie_shrink_selects_the_side() {
     // In a ring of eight free processors, only shapes of width one fit. The shape 2x2 shrinks to
-    // vertical pairs by one rule, and to horizontal pairs by the other rule. Without rotation, two
-    // pairs of each orientation fit.
+    // vertical pairs by one tie rule, and to horizontal pairs by the other tie rule. Without
+    // rotation, two pairs of each orientation fit.
     let middle = [unit(&[1, 1, 1, 1])];
     let shapes = |tie_shrink| {
         let options = GablOptions { rotate: false, tie_shrink, engine: Engine::Fast };

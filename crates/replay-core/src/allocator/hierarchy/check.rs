@@ -18,8 +18,8 @@ use crate::topology_file::Misordered;
 /// Largest [`sweep_cost`] at which [`findings`] places jobs of every size.
 const MAX_COST: u128 = 1 << 33;
 
-/// Number of job sizes for which idle nodes are reported. The reported sizes leave the most nodes idle in excess of the
-/// remainder.
+/// Number of job sizes for which idle nodes are reported. The reported sizes are those for which the number of idle
+/// nodes exceeds the remainder most.
 const WORST: usize = 5;
 
 /// Number of names listed in one finding.
@@ -344,7 +344,7 @@ pub(crate) struct Idle {
 
 /// Fills the idle machine with jobs of each size in turn, until the rule places no further job. Returns the sizes that
 /// run but leave more nodes idle than the remainder. Sizes are sorted by the number of idle nodes minus the remainder,
-/// from highest to lowest. Among sizes with equal numbers, the smaller size comes first.
+/// from highest to lowest. If this difference is equal for several sizes, the smallest of these sizes comes first.
 pub(crate) fn idle_nodes(machine: &Hierarchy, rule: &mut Rule) -> Vec<Idle> {
     let nodes = machine.processors() as u32;
     let mut found = Vec::new();

@@ -8,7 +8,7 @@ use crate::topology::{Hierarchy, NodeId};
 #[derive(Clone, Debug)]
 pub struct FreeNodes {
     hierarchy: Hierarchy,
-    /// One bit for each node; set if the node is free.
+    /// One bit for each node; the bit is set if the node is free.
     words: Vec<u64>,
     /// Index of a word; all words before this word are 0.
     lowest: usize,

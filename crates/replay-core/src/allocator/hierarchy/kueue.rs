@@ -45,8 +45,8 @@ impl Mode {
 /// The order in which domains are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Profile {
-    /// In the modes unconstrained and slice_only, this is the profile `least`; in the other modes, it is the profile
-    /// `best`.
+    /// In the modes unconstrained and slice_only, `Mixed` means the profile `least`; in the other modes, it means the
+    /// profile `best`.
     #[default]
     Mixed,
     /// Domains with the most room come first. The last domain is chosen by best fit: it has the least room among the
@@ -90,8 +90,8 @@ pub struct KueueOptions {
     pub slice_level: Option<Level>,
     /// The order in which domains are used.
     pub profile: Profile,
-    /// If `true`, a job is placed without slices if its size is not a multiple of the slice or is at most the slice. If
-    /// `false`, a job whose size is not a multiple of the slice is rejected.
+    /// If `true`, a job is placed without slices in two cases: if its size is not a multiple of the slice, or if its
+    /// size is at most the slice. If `false`, a job whose size is not a multiple of the slice is rejected.
     pub lenient: bool,
 }
 
@@ -614,7 +614,7 @@ impl KueueRule {
     }
 }
 
-/// Methods that write explanations. From the state of a decision, they repeat the comparisons that led to this
+/// Methods that write explanations. The methods repeat, from the state of a decision, the comparisons that led to this
 /// decision.
 impl KueueRule {
     /// Returns the name of a depth: `node`, or the level of the switches at this depth. Leaves have level 0.

@@ -24,8 +24,8 @@ pub struct BlockOptions {
     pub spread: bool,
     /// Whether all parts must be in one block of the lowest level whose blocks can hold the whole job.
     pub consolidate: bool,
-    /// If `true`, a job is placed in one part if its size is not a multiple of the segment or is at most the segment.
-    /// If `false`, a job whose size is not a multiple of the segment is rejected.
+    /// If `true`, a job is placed in one part in two cases: if its size is not a multiple of the segment, or if its
+    /// size is at most the segment. If `false`, a job whose size is not a multiple of the segment is rejected.
     pub lenient: bool,
 }
 
@@ -487,7 +487,7 @@ fn lowest(free: &FreeNodes, work: &mut Work, from: NodeId) -> Option<NodeId> {
     taken_nodes(free, work).filter_map(|mut nodes| nodes.find(|&node| node >= from)).min()
 }
 
-/// Methods that write explanations. From the state of a decision, they repeat the comparisons that led to this
+/// Methods that write explanations. The methods repeat, from the state of a decision, the comparisons that led to this
 /// decision.
 impl BlockRule {
     fn block_name<'f>(&self, free: &'f FreeNodes, block: usize) -> &'f str {

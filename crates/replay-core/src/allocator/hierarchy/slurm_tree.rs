@@ -97,7 +97,7 @@ pub struct TreeRule {
 #[derive(Clone, Copy, Debug)]
 struct Family {
     root: u32,
-    /// Index of the parent of these leaves in `above`.
+    /// Index in `above` of the switch directly above the leaves of the run.
     parent: u32,
     first: u32,
     end: u32,
@@ -415,7 +415,7 @@ fn of_leaves(leaves: u32) -> String {
     if leaves == 1 { "1 leaf".to_string() } else { format!("{leaves} leaves") }
 }
 
-/// Methods that write explanations. From the state of a decision, they repeat the comparisons that led to this
+/// Methods that write explanations. The methods repeat, from the state of a decision, the comparisons that led to this
 /// decision.
 impl TreeRule {
     fn explain_top(&self, free: &FreeNodes, size: u32, top: Option<u32>) {

@@ -238,7 +238,7 @@ fn take(free: &FreeNodes, leaf: u32, number: u32, chosen: &mut Vec<NodeId>) {
     chosen.extend(nodes.iter().filter(|&&node| free.contains(node)).take(number as usize));
 }
 
-/// Methods that write explanations. From the state of a decision, they repeat the comparisons that led to this
+/// Methods that write explanations. The methods repeat, from the state of a decision, the comparisons that led to this
 /// decision.
 impl FitRule {
     /// Lists the leaves that hold `rest` nodes. For each leaf, gives the reason why it replaced the best leaf so far, or

@@ -15,10 +15,10 @@
 //! a remark in the thesis, the subcube could return to its owner ([`Release::Owner`]). With [`Release::Literal`], the
 //! subcube merges with other free subcubes. A later job can then get a part of the merged subcube that is not an unused
 //! cube of the owner. The messages of the later job can share channels with the messages of the owner; theorem 1 does
-//! not cover this case. With [`Release::Owner`], channels can also be shared. Suppose that a job B in an unused cube of
-//! job A ends before a job C in an unused cube of B. The cube of C then later returns to the cubic strategy instead of
-//! the auxiliary list. [`Release::Heir`] is an extension that prevents this sharing of channels. Cubes that return to
-//! an owner do not merge in the auxiliary list.
+//! not cover this case. With [`Release::Owner`], messages of different jobs can share channels too. Suppose that a job
+//! B in an unused cube of job A ends before a job C in an unused cube of B. When job C ends later, its cube returns to
+//! the cubic strategy instead of the auxiliary list. [`Release::Heir`] is an extension that prevents this sharing of
+//! channels. Cubes that return to an owner do not merge in the auxiliary list.
 //!
 //! Cost per decision: O(n) for taking a cube from a list; O(k) for each of the at most O(k^2) unused cubes;
 //! the cost of the cubic strategy if it is used; and one step per allocated processor.
@@ -153,7 +153,7 @@ impl<S: Subcubes> Auxiliary<S> {
     }
 
     /// Updates the records of lent subcubes when the job whose subcube has this base ends. Removes the record of the
-    /// subcube that was lent to the job. Also removes the records of the subcubes that the job lent; with
+    /// subcube that was lent to the job. In addition, removes the records of the subcubes that the job lent; with
     /// [`Release::Heir`], the job's lender becomes the lender of these subcubes. Returns the base of the job that lent
     /// the subcube to the ended job.
     fn settle(&mut self, base: u32) -> Option<u32> {

@@ -1,10 +1,10 @@
 //! Strategies that look for the first free subcube in a tree of blocks.
 //!
 //! For a request of k dimensions, the *buddy strategy* considers all ranges of 2^k free processors
-//! that begin at a multiple of 2^k. It allocates the lowest of these ranges (Turner 1995, section
-//! 2.2; Chang and Mohapatra 1998). The buddy strategy recognises 2^(n-k) of the subcubes of k
-//! dimensions. Cost per decision: one pass over one level of the tree of blocks, which has N / 2^k
-//! / 64 words.
+//! that begin at a multiple of 2^k. The buddy strategy allocates the lowest of these ranges (Turner
+//! 1995, section 2.2; Chang and Mohapatra 1998). The buddy strategy recognises 2^(n-k) of the
+//! subcubes of k dimensions. Cost per decision: one pass over one level of the tree of blocks,
+//! which has N / 2^k / 64 words.
 //!
 //! The *Gray code strategy* (Chen and Shin 1987) considers ranges along one Gray code. The binary
 //! reflected Gray code arranges the processors in a ring. A subcube of k dimensions consists of two

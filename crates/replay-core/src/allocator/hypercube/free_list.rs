@@ -7,8 +7,8 @@
 //! lists; the merged cube again merges with a complementary cube, and so on.
 //!
 //! The thesis states that every free subcube is recognised, but it does not state how cubes are
-//! returned. Merging is not sufficient. For example, if the eight processors of a hypercube of
-//! three dimensions are returned in the order 001, 011, 010, 110, 100, 101, 000, 111, the lists
+//! returned. Merging is not sufficient. An example is a hypercube of three dimensions whose eight
+//! processors are returned in the order 001, 011, 010, 110, 100, 101, 000, 111. The lists then
 //! contain `0*1`, `*10`, `10*`, `000` and `111`, and no two of these cubes can merge. If the lists
 //! have no sufficient cube, the strategy therefore searches the free processors for any subcube
 //! (`recognition`). The first subcube found is carved out of the listed cubes.
@@ -32,7 +32,7 @@ pub struct FreeList {
     /// Smallest dimension for which a search has failed since a cube was last returned. No subcube
     /// of this or a larger dimension is free.
     none_from: u32,
-    /// Scratch list of the listed cubes that overlap the cube being carved.
+    /// Scratch space for the listed cubes that overlap the cube being carved.
     carved: Vec<Cube>,
 }
 
@@ -71,9 +71,9 @@ impl FreeList {
         cube
     }
 
-    /// Takes a free cube that need not be listed. The listed cubes that overlap the free cube are
-    /// split along dimensions that the free cube fixes, until the free cube consists of listed
-    /// cubes.
+    /// Takes a free cube, which may or may not be listed. Listed cubes that overlap the free cube
+    /// are split until the free cube consists of listed cubes. Each split is along a dimension that
+    /// the free cube fixes.
     pub(super) fn carve(&mut self, cube: Cube) {
         for dimension in 0..=self.n {
             let overlaps = |other: &Cube| other.distance(cube) == 0;

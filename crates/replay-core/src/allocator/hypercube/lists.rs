@@ -30,7 +30,7 @@ pub struct CubeLists {
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// The stars of the cube with this base; NONE if there is no such cube.
+    /// Stars (spanned dimensions) of the cube with this base; NONE if there is no such cube.
     stars: u32,
     /// Insertion time, by `clock`.
     age: u64,

@@ -5,15 +5,16 @@
 //! largest down; the lexicographically greater list wins. Finding a greatest set is NP-hard. This
 //! implementation builds the set greedily: the largest free subcube, then the largest subcube of
 //! the remaining free processors, and so on. Among equally large subcubes, the implementation takes
-//! the subcube with the smallest stars. If several subcubes have these stars, it takes the subcube
-//! with the smallest base. The set depends only on the free processors, and begins with a largest
-//! free subcube, so recognition is complete. A request for k dimensions gets a part of the first
-//! cube of the smallest sufficient dimension in the set: the part with the lowest stars. The paper
-//! merges returned cubes by a heuristic; this implementation rebuilds the set. In the thesis of
-//! Turner, the strategy is called MPP.
+//! the subcube whose stars form the smallest binary number. If several of these subcubes have the
+//! same stars, the implementation takes the subcube with the smallest base. The set depends only on
+//! the free processors, and begins with a largest free subcube, so recognition is complete. A
+//! request for k dimensions uses the first cube of the set among the cubes with the smallest
+//! sufficient dimension. The request gets the part of this cube that spans the k lowest stars of
+//! the cube. The paper merges returned cubes by a heuristic; this implementation rebuilds the set.
+//! In the thesis of Turner, the strategy is called MPP.
 //!
 //! Cost per decision: one search for each dimension, from the largest dimension that can be free
-//! down to the allocated dimension; in total at most O(3^n / 64).
+//! down to the allocated dimension. All these searches together cost at most O(3^n / 64).
 
 use std::ops::ControlFlow;
 
@@ -28,10 +29,10 @@ pub struct MaximalSet {
     n: u32,
     free: NodeSet,
     recogniser: Recogniser,
-    /// For each dimension, the first cube of the set; valid for dimensions of at least `known`.
+    /// First cube of the set for each dimension; valid for dimensions from `known` upwards.
     first: Vec<Option<Cube>>,
     known: u32,
-    /// Free processors that are not in a cube of the set with `known` dimensions or more.
+    /// Free processors that are in none of the set's cubes of `known` or more dimensions.
     rest: NodeSet,
     /// Value of `rest` before the cubes of dimension `known` were added to the set.
     before: NodeSet,

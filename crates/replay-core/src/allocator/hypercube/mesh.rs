@@ -12,8 +12,8 @@ use super::gray;
 use super::sides::bits;
 use crate::topology::NodeId;
 
-/// Sides of a mesh. For each coordinate, also the bits that the coordinate uses in a relative
-/// address of the subcube of the mesh.
+/// Sides of a mesh. For each coordinate, the mesh also stores the bits that the coordinate uses in
+/// a relative address of the mesh's subcube.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mesh {
     sides: [u32; 3],
@@ -53,8 +53,8 @@ impl Mesh {
     /// addresses.
     ///
     /// The side with the largest unused part comes first: its unused positions are not divided
-    /// along the other sides. The unused parts along each further side contain only positions that
-    /// the mesh uses along the previous sides. If sides have equal unused parts, x comes before y
+    /// along the other sides. The unused parts along each later side contain only positions that
+    /// the mesh uses along all earlier sides. If sides have equal unused parts, x comes before y
     /// (the thesis does not specify the order).
     pub fn append_leftover(&self, cubes: &mut Vec<Cube>) {
         let left =

@@ -6,12 +6,13 @@
 //! papers do not specify the codes, so this implementation selects them. The implementation divides
 //! all sets of dimensions into symmetric chains (de Bruijn, Tengbergen and Kruyswijk 1951, with the
 //! brackets of Greene and Kleitman 1976). In a chain, each set has one dimension more than the
-//! previous set. Each chain is completed to an order of all dimensions, so that every set of stars
+//! previous set. Each chain is extended to an order of all dimensions, so that every set of stars
 //! is a prefix of one of these orders. Codes are sorted by the middle set of their chain; the first
 //! code is the Gray code without permuted dimensions.
 //!
-//! Cost per decision: for each code that is tried, k passes over N / 64 words; and a walk through
-//! N / 2^(k-1) blocks if any two neighbouring blocks are free.
+//! Cost per decision for a subcube of k dimensions among N processors: k passes over N / 64 words
+//! for each code that is tried. If any two neighbouring blocks are free, a walk through N / 2^(k-1)
+//! blocks is added.
 
 use super::cube::Cube;
 use super::cubic::Subcubes;
@@ -149,9 +150,8 @@ fn combine(words: &[u64], combined: &mut [u64], dimension: u8) {
     }
 }
 
-/// Returns the subcube that consists of the first two neighbouring blocks along the code that are
-/// both free. `bases` are the bases of free blocks. A block spans the first `half` dimensions of
-/// the code.
+/// Returns the subcube that consists of the first two free neighbouring blocks along the code.
+/// `bases` are the bases of free blocks. A block spans the first `half` dimensions of the code.
 fn first_pair(bases: &[u64], code: &[u8], half: usize) -> Option<Cube> {
     let beyond = &code[half..];
     let possible = beyond

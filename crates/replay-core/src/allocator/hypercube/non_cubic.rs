@@ -3,17 +3,17 @@
 //!
 //! A job of p processors gets a subcube for each 1 in the binary representation of p, the largest subcube first. The
 //! job thus gets exactly p processors: for example, 11 processors in cubes of 3, 1 and 0 dimensions. If the number of
-//! cubes is limited, p is rounded up to the next number with at most this number of ones in its binary representation.
-//! For example, with at most two cubes, 11 becomes 12: cubes of 3 and 2 dimensions. The first cube comes from the [free
-//! list](super::free_list). Each further cube is taken from the first listed cube that is large enough and adjacent to
-//! a cube of the job; listed cubes are searched in order of increasing dimension. When a listed cube is split and only
-//! one half is adjacent to the job, the adjacent half is used. If no listed cube is adjacent, all free subcubes are
-//! searched, and the first adjacent subcube is taken. The thesis gives the example of 11 processors, but it does not
-//! specify the order of the search. A job is refused if one of its cubes is not available. Messages of jobs with
-//! several subcubes can share channels.
+//! cubes is limited, p is rounded up to the next number whose binary representation has no more ones than the permitted
+//! number of cubes. For example, with at most two cubes, 11 becomes 12: cubes of 3 and 2 dimensions. The first cube
+//! comes from the [free list](super::free_list). Each further cube is taken from the first listed cube that is large
+//! enough and adjacent to a cube of the job; listed cubes are searched in order of increasing dimension. When a listed
+//! cube is split and only one half is adjacent to the job, the adjacent half is used. If no listed cube is adjacent,
+//! all free subcubes are searched, and the first adjacent subcube is taken. The thesis gives the example of 11
+//! processors, but it does not specify the order of the search. A job is refused if one of its cubes is not available.
+//! Messages of jobs with several subcubes can share channels.
 //!
-//! Cost per decision: for each cube of the job, the number of listed cubes times the number of cubes of the job; and a
-//! search of at most O(3^n / 64) if no listed cube fits.
+//! Cost per decision: for each cube of the job, the number of listed cubes times the number of cubes of the job. If no
+//! listed cube fits, a search of at most O(3^n / 64) is added.
 
 use super::cube::Cube;
 use super::cubic::Subcubes;
@@ -35,7 +35,7 @@ pub struct NonCubic {
     cubes: u32,
     /// Whether cubes of a job must be adjacent.
     adjacent: bool,
-    /// The stars of each allocated cube, by the base of the cube.
+    /// Stars (spanned dimensions) of each allocated cube, indexed by the base of the cube.
     held: Vec<u32>,
     /// Cubes of the current job.
     taken: Vec<Cube>,

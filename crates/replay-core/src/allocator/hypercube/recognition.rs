@@ -27,8 +27,7 @@ impl Recogniser {
         Self { n, buffer: vec![0; words * n as usize] }
     }
 
-    /// Returns the first subcube of `k` dimensions in the set: the subcube with the smallest stars,
-    /// then the smallest base.
+    /// Returns the first subcube of `k` dimensions in the set, in order of stars and then of bases.
     pub fn first(&mut self, free: &NodeSet, k: u32) -> Option<Cube> {
         self.find(free, k, &mut ControlFlow::Break)
     }
@@ -55,9 +54,9 @@ struct Search<'a, F> {
 }
 
 impl<B, F: FnMut(Cube) -> ControlFlow<B>> Search<'_, F> {
-    /// Tries all sets of stars that consist of `stars` and `need` further stars below `limit`.
-    /// `words` has one bit for each base. The index of a word consists of those bits of the base
-    /// that belong to dimensions of 64 processors or more and are not stars.
+    /// Tries all sets of stars that consist of the set `stars` and `need` additional stars below
+    /// `limit`. `words` has one bit for each base. The index of a word consists of those bits of
+    /// the base that belong to dimensions of 64 processors or more and are not stars.
     fn below(
         &mut self,
         words: &[u64],

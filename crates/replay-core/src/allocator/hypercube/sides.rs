@@ -102,8 +102,9 @@ mod tests {
         assert_eq!(sides.of(Request::of_size(17)), None);
     }
 
-    /// Compares with all meshes with x <= y that can hold the job: none of them is better by the
-    /// rule. The subcube of the selected mesh is the smallest subcube that can hold the job.
+    /// Compares the selected mesh with every mesh that has x <= y and can hold the job: no mesh is
+    /// better by the rule. The subcube of the selected mesh is the smallest subcube that can hold
+    /// the job.
     #[test]
     fn rules_find_the_best_of_all_meshes() {
         for size in 1..=300u32 {

@@ -63,9 +63,9 @@ impl Records {
         blocks.map(|block| self.forest.area(block))
     }
 
-    /// Finds the smallest larger class with a free block, and divides the first block of this class repeatedly until
-    /// there are buddies of class `class` (generation of buddies; Lo et al., algorithm 2). Returns `false` if no larger
-    /// block is free.
+    /// Creates free blocks of class `class` (generation of buddies; Lo et al., algorithm 2). The function finds the
+    /// smallest class above `class` that has a free block, and divides the first block of this class repeatedly.
+    /// Returns `false` if no larger block is free.
     pub fn generate(&mut self, class: usize) -> bool {
         let Some(from) = (class + 1..self.free.len()).find(|&from| !self.free[from].is_empty())
         else {

@@ -148,8 +148,7 @@ mod tests {
         let cube = "hypercube:10";
         assert_eq!(steps(Folding::Side, Request::of_size(600), cube)[..3], [600, 512, 256]);
         assert_eq!(steps(Folding::Side, Request::of_size(8), cube), [8, 4, 2, 1]);
-        // The shorter side of a mesh does not change, and the cube of the mesh also loses a
-        // dimension.
+        // The shorter side of a mesh does not change, and the cube of the mesh loses one dimension.
         assert_eq!(steps(Folding::Side, shaped([20, 30, 1]), cube)[..3], [600, 300, 150]);
     }
 

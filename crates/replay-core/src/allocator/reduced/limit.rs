@@ -5,7 +5,8 @@ use crate::topology::Topology;
 
 /// Returns the dimension of the smallest cube that can hold the request. For a request with a shape
 /// on a hypercube, the result is the dimension of the cube in which the shape is embedded. In all
-/// other cases, the cube has at least the requested number of processors.
+/// other cases, the result is the dimension of the smallest cube with at least the requested number
+/// of processors.
 pub fn dimension(request: Request, topology: &Topology) -> u32 {
     match (request.shape, topology) {
         (Some(sides), Topology::Hypercube(_)) => sides.iter().map(|&side| log2(side.into())).sum(),

@@ -20,14 +20,15 @@
 //!
 //! # Schedulers
 //!
-//! A scheduler selects a job and the strategy decides whether to fold it. Every scheduler that supports refusals
+//! A scheduler selects a job, and the strategy decides whether to fold this job. Every scheduler that supports refusals
 //! therefore works with every speed-up. For the scheduler, the size of a waiting job is the minimum number of
 //! processors on which the job may run ([`Bounds::min_processors`]). The scheduler selects the head as soon as this
 //! number of processors is free, and queues ordered by size use this number. EASY reserves the requested size for the
 //! head of its queue. With `guard=place`, EASY reserves a placement for one of the sizes that the head may get.
 //! Backfilling uses the estimates of unfolded jobs. A backfilled job that is folded runs longer, and may therefore
-//! delay the head. Conservative backfilling does not support strategies that fold jobs. It reserves processors and time
-//! when a job arrives, but the number of processors and the run time are decided only at the start.
+//! delay the head. Conservative backfilling does not support strategies that fold jobs. Conservative backfilling
+//! reserves processors and time when a job arrives, but the number of processors and the run time of a folded job are
+//! decided only at the start.
 //!
 //! # Jobs larger than the machine
 //!
@@ -82,7 +83,7 @@ impl Reduction {
 pub enum Rule {
     /// Jobs are folded after a refusal, by a limited number of steps.
     Refused {
-        /// Maximum number of steps, t.
+        /// Maximum number t of steps.
         most: u32,
     },
     /// Jobs are always folded to 2^`dimension` processors.

@@ -16,7 +16,8 @@ pub struct ReducedOptions {
     /// Relation between run time and number of processors.
     pub speedup: Speedup,
     /// Whether a job may be folded because too few processors are free. The option has an effect
-    /// only if the inner strategy never refuses a job for another reason.
+    /// only if a lack of free processors is the only reason for which the inner strategy refuses
+    /// jobs.
     pub extend: bool,
 }
 

@@ -80,7 +80,7 @@ impl Speedup {
     }
 }
 
-/// Returns Downey's speed-up on `n` processors of a program of average parallelism `a`.
+/// Returns Downey's speed-up on `n` processors for a program with average parallelism `a`.
 fn downey(a: f64, sigma: f64, n: f64) -> f64 {
     if sigma <= 1.0 {
         if n <= a {

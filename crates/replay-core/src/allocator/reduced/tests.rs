@@ -170,7 +170,7 @@ fn too_early_attempts_are_not_counted_as_refusals() {
     {
         let (recorder, overhead) = run(&jobs, name, "hypercube:4").expect("it runs");
         let system = recorder.metrics(0, 16, &overhead);
-        // Attempts must have failed, or the test would check nothing.
+        // If no attempt had failed, the test would check nothing.
         assert!(overhead.attempts > jobs.len() as u64, "{name} {overhead:?}");
         assert_eq!(system.refusals > 0, refuses, "{name} {system:?}");
         assert_eq!(system.refused_sizes, Some(system.refusals), "{name}");
@@ -186,7 +186,7 @@ fn a_job_larger_than_the_machine_runs_if_folded() {
         ("rsr[t=2]", "hypercube:5", 32, 40),
         ("limit[k=3]", "4x4", 8, 160),
         ("limit[k=4,speedup=linear]", "cluster:32", 16, 80),
-        // The mean of a single job is its own dimension.
+        // With a single job, the mean dimension is the dimension of this job.
         ("average-limit", "hypercube:5", 32, 40),
         ("average-limit", "4x4", 16, 80),
     ] {
@@ -273,7 +273,7 @@ proptest! {
     }
 }
 
-/// A mesh of 9 x 9 needs a cube of eight dimensions, and a mesh of 5 x 9 a cube of seven
+/// A mesh of 9 x 9 needs a cube of eight dimensions; a mesh of 5 x 9 needs a cube of seven
 /// dimensions.
 #[test]
 fn rejects_jobs_that_no_size_can_serve() {

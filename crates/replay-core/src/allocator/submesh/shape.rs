@@ -6,13 +6,13 @@ use crate::topology::Grid;
 /// Rule that converts a number of processors into side lengths.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ShapeRule {
-    /// The box with the smallest total side length that can hold the job. If several boxes have
-    /// this length, the box with the smallest volume is used. The box may hold more processors than
-    /// requested.
+    /// Among the boxes that can hold the job, the box with the smallest total side length. If
+    /// several boxes have the same smallest total side length, the box with the smallest volume is
+    /// used. The box may hold more processors than requested.
     #[default]
     NearSquare,
-    /// The box of exactly the requested volume with the smallest total side length. If no such box
-    /// fits the machine, the box of `NearSquare` is used.
+    /// Among the boxes of exactly the requested volume, the box with the smallest total side
+    /// length. If no such box fits the machine, the box of `NearSquare` is used.
     Factors,
 }
 

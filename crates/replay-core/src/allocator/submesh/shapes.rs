@@ -17,8 +17,8 @@ pub const SHAPE: &str = "sides for a job without a shape: exact factors nearest 
 pub enum Shaping {
     /// A single frame, which a rule selects.
     One(ShapeRule),
-    /// Every frame of exactly the job's size that fits the machine; the frame nearest to a square comes first. If there
-    /// is no such frame, the nearly square frame that can hold the job is used.
+    /// Every frame of exactly the job's size that fits the machine; the frame nearest to a square comes first. If no
+    /// frame of exactly the job's size fits, the frame nearest to a square that can hold the job is used.
     Any,
 }
 
@@ -81,8 +81,8 @@ impl Shapes {
         &self.by_size[size]
     }
 
-    /// Returns whether every frame of `asked` that fits the grid contains a frame of `refused`. In this case, if no
-    /// frame of `refused` is free, then no frame of `asked` is free.
+    /// Returns whether every frame of `asked` that fits the grid contains a frame of `refused`. If the result is true
+    /// and no frame of `refused` is free, then no frame of `asked` is free.
     pub fn cover(&mut self, refused: Request, asked: Request) -> bool {
         let mut smaller = std::mem::take(&mut self.smaller);
         smaller.clear();

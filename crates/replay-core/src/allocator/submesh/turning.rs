@@ -8,7 +8,7 @@ pub const ROTATE: &str = "whether the other permutations of the sides (two in 2D
 const PERMUTATIONS: [[usize; 3]; 6] =
     [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// Returns the permutations of a frame in the published order: six in 3D and two in 2D. In 2D the
+/// Returns the permutations of a frame in the published order: six in 3D and two in 2D. In 2D, the
 /// third side does not change. If sides are equal, the same frame occurs repeatedly.
 pub fn permutations(sides: [u16; 3], dimensions: usize) -> impl Iterator<Item = [u16; 3]> + Clone {
     let legal = move |p: &&[usize; 3]| dimensions == 3 || p[2] == 2;
@@ -23,8 +23,8 @@ pub fn distinct(sides: [u16; 3], dimensions: usize) -> impl Iterator<Item = [u16
     all.enumerate().filter(new).map(|(_, turned)| turned)
 }
 
-/// Returns the frame. If `turn` is set, the other permutations of the frame follow, without
-/// duplicates.
+/// Returns the frame. If `turn` is set, the other permutations of the sides follow the frame,
+/// without duplicates.
 pub fn turned(sides: [u16; 3], dimensions: usize, turn: bool) -> impl Iterator<Item = [u16; 3]> {
     distinct(sides, dimensions).take(if turn { PERMUTATIONS.len() } else { 1 })
 }

@@ -62,8 +62,8 @@ pub struct Placements {
     /// Cache for pairs of sizes: whether every box of the second size contains a box of the first size.
     hold: HashMap<[u32; 2], bool>,
     fit: Fit,
-    /// Size of the parts into which larger jobs are divided, and whether all sets of positions of the parts are
-    /// searched.
+    /// Division of larger jobs into parts: the size of a part, and a flag that is set if all sets of positions of the
+    /// parts are searched.
     segment: Option<(u32, bool)>,
     /// Rule that decides in place of Slurm's rule; `None` for Slurm's rule.
     tied: Option<Tied>,
@@ -238,7 +238,7 @@ impl Allocator for Placements {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        // After cancellation a shadow may be out of date.
+        // After cancellation, a shadow may be out of date.
         self.stop.check()?;
         let Some(asked) = self.to_rule_request(request.size) else {
             return Err(Refusal::Fragmented);

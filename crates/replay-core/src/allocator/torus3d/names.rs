@@ -142,7 +142,8 @@ impl PlacementOptions {
         }
     }
 
-    /// Returns the size of the parts of jobs, and whether all sets of positions of the parts are searched.
+    /// Returns the division of jobs into parts: the size of a part, and a flag that is set if all sets of positions of
+    /// the parts are searched.
     fn parts(&self) -> Option<(u32, bool)> {
         self.segment.map(|segment| (segment, self.exact))
     }
@@ -251,7 +252,7 @@ impl AllocatorOptions for PlacementOptions {
         reduced.exact &= reduced.segment.is_some();
         reduced.flush |= reduced.file.is_some();
         if self.is_slurms() && self.segment.is_some() {
-            // Both rules treat parts in the same way, so the default rule is written.
+            // Slurm's rule and the default rule treat jobs in parts in the same way, so the default rule is written.
             reduced.tie = if self.torus_only { Tie::Slurm } else { Tie::Auto };
         }
         if self.is_slurms() {

@@ -46,12 +46,12 @@ pub struct Point {
     at: [f64; 7],
 }
 
-/// Weights of LF and DL. The weight of DL is 0 in the last entries and 1 in all other entries. The weights of LF cover
-/// a wide range, because the terms have different units: LF counts boxes and DL counts time.
+/// Weights of the terms LF and DL. The weight of DL is 0 in the last entries and 1 in all other entries. The weights of
+/// LF cover a wide range, because the terms have different units: LF counts boxes and DL counts time.
 const LARGER: [[i64; 2]; 6] = [[0, 1], [100, 1], [10_000, 1], [1_000_000, 1], [1, 0], [0, 0]];
 
-/// Weights of NF and of EF: 0, a weight that only breaks ties of the other terms, and a weight that outweighs a lost
-/// box.
+/// Weights of the terms NF and EF: 0, a weight that only breaks ties of the other terms, and a weight that outweighs a
+/// lost box.
 const CONTACT: [i64; 3] = [0, 1, 10_000];
 
 /// Slacks. A negative value means that boxes of all shapes are compared.

@@ -68,7 +68,7 @@ fn minimizes_the_delay_of_larger_jobs() {
         end(&mut bench, &jobs[3]);
         bench
     };
-    // Returns the position of a new job with this estimate, 5 s later.
+    // Returns the position of a new job that has this estimate and arrives 5 s later.
     let first_position = |tie: &str, limit: Option<u32>| {
         let cells =
             start_at(&mut halves(tie), 2, Times { now: 105, limit, submitted: None, job: None })
@@ -83,7 +83,7 @@ fn minimizes_the_delay_of_larger_jobs() {
     );
     assert_eq!(first_position(delay, Some(500)), 6);
     assert_eq!(first_position(delay, Some(5)), 2);
-    // Without an estimate the mean of the other jobs, about 400 s, is used.
+    // Without an estimate, the mean of the other jobs, about 400 s, is used.
     assert_eq!(first_position(delay, None), 6);
     // The job is placed next to the job that ends at the same time.
     let same_end = ",tie=0,0,0,0,1";
@@ -124,7 +124,7 @@ fn released_boxes_are_reused_in_rank_order() {
     // The processors of a cube along its Morton curve; x varies fastest.
     let cube =
         [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1], [1, 1, 1]];
-    // The flat boxes of 8 come first.
+    // The flat boxes of 8 processors come first.
     assert_eq!(first[0], [0, 0, 0]);
     assert_eq!(start(&mut bench, 64), Err(Refusal::TooFewFree));
     end(&mut bench, &first);

@@ -2,11 +2,12 @@
 //!
 //! In addition to the real machine there are several *shadow* machines, which replay the same starts and ends of jobs.
 //! Each shadow has its own [selection rule](super::selection_rules). The loss of a shadow is measured in processor-time
-//! and has two parts. The first part is counted while enough processors, but no box, are free for the first refused
-//! job: it counts the free processors of the shadow. The second part counts the processors of jobs that run on the real
-//! machine but found no box on the shadow. At regular intervals, the losses of the shadows, relative to each other, are
-//! added to a map of all rules; older observations decay. The real machine then continues with the rule that has the
-//! smallest expected loss. After each evaluation, one shadow continues with another rule; the shadows take turns.
+//! and has two parts. The first part counts the free processors of the shadow. It is counted only while enough
+//! processors, but no box, are free for the first refused job. The second part counts the processors of jobs that run
+//! on the real machine but found no box on the shadow. At regular intervals, the losses of the shadows, relative to
+//! each other, are added to a map of all rules; older observations decay. The real machine then continues with the rule
+//! that has the smallest expected loss. After each evaluation, one shadow continues with another rule; the shadows take
+//! turns.
 //!
 //! A choice depends on the seed and on earlier events, but not on later events. Events are the calls that the strategy
 //! receives: a refusal that the engine derives from an earlier refusal is not observed. A shadow never starts a job
@@ -178,7 +179,7 @@ impl Tuner {
         }
     }
 
-    /// Starts a job on the shadows; `end` is its estimated end. After cancellation some shadows are skipped.
+    /// Starts a job on the shadows; `end` is its estimated end. After cancellation, some shadows are skipped.
     pub fn start(&mut self, job: u64, query: &TieQuery<'_>, end: u64, stop: &CancelToken) {
         let Self { shadows, points, layout, decider, .. } = self;
         for shadow in shadows.iter_mut().take_while(|_| !stop.is_raised()) {

@@ -72,9 +72,9 @@ fn jobs_move_up_when_one_ends_and_the_head_of_the_queue_starts() {
     // The fifth job gets the slot above the fourth job. It is a flaw of the literal algorithm that
     // the fifth job gets the slot above the fourth job.
     assert_eq!(starts[4], (4, 100, &[3][..]));
-    // The second job gets no processor time while it is below the first job; from 100 on it runs
-    // for 200 ticks. The fourth job then waits for the second job on hosts 0 to 2 until 300, and
-    // for the fifth job on host 3 until 600.
+    // The second job gets no processor time while it is below the first job; from tick 100 on, it
+    // runs for 200 ticks. The fourth job then waits for the second job on hosts 0 to 2 until 300,
+    // and for the fifth job on host 3 until 600.
     assert_eq!(log.ends, [(0, 100), (1, 300), (2, 302), (4, 600), (3, 1000)]);
 }
 

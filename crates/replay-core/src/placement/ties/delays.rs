@@ -11,7 +11,8 @@ pub(crate) struct Delays {
     pub placements: Vec<usize>,
     anchors: usize,
     sum: u128,
-    /// The anchors that become free first. Each entry begins with the time until the anchor becomes free; times ascend.
+    /// The anchors that become free first. Each entry begins with the time until the anchor becomes free; the entries
+    /// are in ascending order of this time.
     soonest: Vec<(u64, u32, u32)>,
     /// Lower bound that is valid for every candidate: a bound on the part of DL that this size and all later sizes
     /// contribute.

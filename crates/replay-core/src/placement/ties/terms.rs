@@ -23,7 +23,7 @@ impl Ties {
             sum -= i128::from(wall) * i128::from(walls);
             sum -= i128::from(ends) * i128::from(together);
         }
-        // With nonnegative weights the sum cannot decrease, so the computation stops when the sum
+        // With nonnegative weights, the sum cannot decrease, so the computation stops when the sum
         // is too large.
         let most = below.filter(|_| larger >= 0 && equal >= 0 && delay >= 0);
         let delayed = i128::from(delay) * delays.first().map_or(0, |first| first.lower_bound);

@@ -40,7 +40,7 @@ pub struct PlaceQuery {
     pub now: i64,
     /// The result of the previous search for this job. A new search starts at the previous result.
     pub before: Option<i64>,
-    /// Whether another place may replace the place that is found. Has no effect if there are future outages.
+    /// Whether another place may replace the place that is found. The flag has no effect if there are future outages.
     pub is_replaceable: bool,
 }
 
@@ -96,7 +96,7 @@ impl Reserved {
     /// nodes must be free, and the job must start if the result is `true`.
     ///
     /// The later job may start if none of its nodes belongs to the reserved place, or if the allocator finds another
-    /// place for the waiting job. This other place then replaces the reserved place.
+    /// place for the waiting job. If the allocator finds another place, this place then replaces the reserved place.
     ///
     /// # Errors
     /// [`Refusal::Cancelled`] on cancellation during a decision.

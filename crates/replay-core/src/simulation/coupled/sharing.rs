@@ -35,8 +35,9 @@ impl Sharing {
         &self.processors
     }
 
-    /// For each released slot in `freed`, moves all jobs below this slot on the same host up by one level (first come,
-    /// highest priority: Turner 1995, section 6.2.3). `held` contains the slots of all running jobs.
+    /// Moves jobs up by one level (first come, highest priority: Turner 1995, section 6.2.3). For each released slot in
+    /// `freed`, the jobs that move are all jobs below this slot on the same host. `held` contains the slots of all
+    /// running jobs.
     pub fn promote(&mut self, machine: &mut Machine, freed: &[NodeId], held: &mut [Vec<NodeId>]) {
         let cluster = self.cluster;
         for &slot in freed {

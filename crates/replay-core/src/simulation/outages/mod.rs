@@ -11,9 +11,9 @@
 //!
 //! A schedule with outages depends on the positions of jobs, so it cannot be computed as a [timeline](super::Timeline).
 //! All allocators use the [coupled](super::Simulation::is_coupled) simulation. Schedulers that use estimates are given
-//! all windows in advance, as intervals with the number of unavailable processors in each ([`Outages::steps`]). Other
-//! schedulers use only the number of free processors. In a tie value, a processor out of service counts neither as a
-//! free nor as a busy neighbour; with an option, it counts as a wall.
+//! all windows in advance, as intervals with the number of unavailable processors in each ([`Outages::steps`]).
+//! Schedulers that do not use estimates use only the number of free processors. In a tie value, a processor out of
+//! service counts neither as a free nor as a busy neighbour; with an option, it counts as a wall.
 //!
 //! Not every allocator [supports](crate::allocator::Capabilities::supports_outages) outages. Allocators that choose
 //! only by the free processors support outages. Allocators with their own state are notified when processors go out of

@@ -24,8 +24,8 @@ fn fcfs_does_not_overtake_and_easy_does() {
 }
 
 /// Jobs exceed their estimates. A reservation becomes due before its processors are free and waits
-/// for a completion. Job 2 starts at its reservation at 22 although there is no other event at that
-/// time.
+/// for a completion. Job 2 starts at time 22, when its reservation is due, although no other event
+/// occurs at this time.
 #[test]
 fn a_slipped_reservation_does_not_delay_others() {
     let jobs = [job(0, 31, 4, 2), job(0, 7, 30, 1), job(2, 29, 9, 2), job(2, 9, 9, 3)];
@@ -43,7 +43,7 @@ fn easy_may_delay_the_second_job_and_conservative_does_not() {
 
 #[test]
 fn completions_come_before_arrivals_and_arrivals_before_the_round() {
-    // At 10 the machine becomes free, and both jobs that arrive at that time compete for it.
+    // At time 10, the machine becomes free, and both jobs that arrive at this time compete for it.
     let jobs = [job(0, 10, 10, 4), job(10, 5, 5, 1), job(10, 5, 5, 4)];
     assert_eq!(starts("largest", 4, &jobs), [0, 15, 10]);
 }

@@ -17,7 +17,7 @@ pub enum Curve {
     RowMajor,
     /// All rows in order; every second row runs backwards.
     Snake,
-    /// Z order: the bits of the coordinates interleaved.
+    /// Z order: the rank of a position consists of the interleaved bits of its coordinates.
     ShuffledRowMajor,
     /// Z order with each 2 x 2 quadrant in snake order.
     ShuffledSnake,

@@ -12,7 +12,8 @@ fn first(curve: Curve, x: u16, y: u16, count: usize) -> Vec<(u16, u16)> {
     curve.order(&grid).iter().take(count).map(|&n| grid.coord(n)).map(|[x, y, _]| (x, y)).collect()
 }
 
-/// Extents x and y of grids, and the ranks of all positions in rows of decreasing y.
+/// Extents x and y of each grid, and the ranks of all its positions, row by row in order of
+/// decreasing y.
 const HILBERT: [(u16, u16, &str); 3] = [
     (4, 8, "21 22 25 26 20 23 24 27 19 18 29 28 16 17 30 31 15 12 11 10 14 13 8 9 1 2 7 6 0 3 4 5"),
     (8, 4, "5 6 9 10 21 22 25 26 4 7 8 11 20 23 24 27 3 2 13 12 19 18 29 28 0 1 14 15 16 17 30 31"),

@@ -255,7 +255,7 @@ impl Hierarchy {
     /// number of nodes of the first block with nodes, and the levels are 0 to 4.
     ///
     /// # Errors
-    /// [`DescriptionError`] if there is no block or no node, if a name is used twice (also for a block and a node), if
+    /// [`DescriptionError`] if there is no block or no node, if a block has the name of another block or of a node, if
     /// a node is in two blocks, or if a size is not the base size times a power of two up to 2^15.
     pub fn of_blocks(
         label: String,

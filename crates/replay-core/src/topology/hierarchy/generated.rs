@@ -24,7 +24,8 @@ fn product(numbers: &[u32]) -> Result<usize, String> {
         .ok_or_else(|| format!("at most {} nodes are supported", grouped(MAX_POINTS as u64)))
 }
 
-/// Returns a name: a prefix and a number, padded to the width of the largest of `count` numbers.
+/// Returns a name: a prefix, and a number padded with zeros to the width of the largest of `count`
+/// numbers.
 fn padded(prefix: &str, number: usize, count: usize) -> String {
     let width = count.saturating_sub(1).max(1).ilog10() as usize + 1;
     format!("{prefix}{number:0width$}")

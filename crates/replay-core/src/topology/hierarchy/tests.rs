@@ -103,7 +103,8 @@ fn several_roots_of_unequal_depth_are_joined_by_a_virtual_switch() {
     let tree = Hierarchy::of_switches("t".into(), &entries).expect("two roots");
     assert_eq!(tree.names(), ["n1", "n2", "n9", "n10"]);
     assert_eq!(tree.units().len(), 5);
-    // The lowest switch above b and c is d; the lowest switch above b and a is the virtual switch.
+    // The lowest switch above the leaves b and c is d; the lowest switch above the leaves a and b
+    // is the virtual switch.
     assert_eq!([(0, 1), (0, 2), (2, 3)].map(|(a, b)| tree.hops(NodeId(a), NodeId(b))), [4, 5, 2]);
     let enclosing =
         |nodes: &[u32]| tree.enclosing_nodes(&nodes.iter().map(|&n| NodeId(n)).collect::<Vec<_>>());

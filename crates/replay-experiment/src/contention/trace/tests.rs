@@ -106,8 +106,8 @@ fn one_by_one(machine: &str, jobs: &[(u32, i64)], pattern: &str, mapping: Mappin
     let isolation = isolate(input, 1.0, seed).expect("it runs");
     let mut ran = 0;
     for name in replay_core::allocator::registry::standard().names() {
-        // Some allocators do not support the machine. For others, the run fails because they fold jobs or round up
-        // sizes.
+        // Some allocators do not support the machine. For some allocators, the run fails because the allocator folds
+        // jobs or rounds up sizes.
         let Ok(run) = run_with(input, &isolation, name, seed) else { continue };
         ran += 1;
         for job in run.jobs.iter().filter(|job| job.packets > 0) {
@@ -120,7 +120,7 @@ fn one_by_one(machine: &str, jobs: &[(u32, i64)], pattern: &str, mapping: Mappin
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
-    /// A job that runs alone on the machine has no contention, on any processors.
+    /// A job that runs alone on the machine has no contention, whichever processors it gets.
     #[test]
     fn a_lone_job_has_no_contention(
         jobs in proptest::collection::vec((2u32..30, 1i64..4000), 1..4),
@@ -154,7 +154,7 @@ fn separates_contention_from_placement() {
     let (apart, together) = (run(1_000_000), run(0));
     assert_eq!(apart[0].contention_factor(), Some(1.0));
     assert!(apart[0].placement_factor() > Some(1.0), "{:?}", apart[0]);
-    // The first job has the same processors in both cases, so its additional time is caused by the second job.
+    // The first job has the same processors in both runs, so its additional time is caused by the second job.
     assert_eq!(apart[0].placement_factor(), together[0].placement_factor());
     assert!(together[0].contention_factor() > Some(1.0), "{:?}", together[0]);
     let factors = together[0].placement_factor().zip(together[0].contention_factor());
@@ -163,7 +163,7 @@ fn separates_contention_from_placement() {
     assert!(product.zip(stretch).is_some_and(|(a, b)| (a - b).abs() < 1e-12), "{together:?}");
 }
 
-/// Runs jobs on a machine, simulated by flits or by link loads.
+/// Simulates jobs on a machine: flit by flit if `window` is `None`, otherwise with link loads.
 fn run_with_window(
     window: Option<u64>,
     machine: &str,
@@ -183,7 +183,7 @@ fn run_with_window(
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
-    /// A job that runs alone and is simulated as a whole has equal results in both models.
+    /// A job that runs alone and is simulated as a whole has the same results with flits and with link loads.
     #[test]
     fn link_loads_equal_flits_for_a_job_alone(
         sizes in proptest::collection::vec((1u32..30, 1i64..4000), 1..4),

@@ -20,7 +20,7 @@ const DRAWS: usize = 24;
 const SMALL: f64 = 6.0;
 /// Number of consecutive batches without a new candidate after which the space is treated as exhausted.
 const ATTEMPTS: usize = 2000;
-/// Number of batches that are evaluated around one centre with one step.
+/// Number of batches that are evaluated around one centre with the same step.
 const BATCHES: u32 = 2;
 /// Two vectors with equal scan radius and slack are in the same neighbourhood if their shares differ by less than this
 /// value.
@@ -33,17 +33,17 @@ const STARTS: usize = 200;
 /// strategy evaluates vectors whose ratios are near the ratio of the best vector found so far.
 ///
 /// A descent evaluates candidates around its centre: candidates in which a factor is increased or decreased by a step
-/// or set to 0, candidates with neighbouring scan radii or slacks, and some random candidates. If the best of these
-/// candidates is better than the centre, it becomes the new centre. If no candidate is better than the centre, the
-/// descent evaluates one more batch, and then halves its step. When the step is small, a new descent begins at the best
-/// candidate that is not near the centre of an earlier descent. If every candidate is near an earlier centre, the new
-/// descent begins at a random ratio. Without a limit of evaluations, the search ends only when the space contains no
-/// new candidate.
+/// or set to 0, candidates with neighbouring scan radii or slacks, and some random candidates. If the best candidate
+/// around the centre is better than the centre, this candidate becomes the new centre. If no candidate is better than
+/// the centre, the descent evaluates one more batch, and then halves its step. When the step is small, a new descent
+/// begins at the best candidate that is not near the centre of an earlier descent. If every candidate is near an
+/// earlier centre, the new descent begins at a random ratio. Without a limit of evaluations, the search ends only when
+/// the space contains no new candidate.
 ///
-/// Tie values are sums of integers. If the factors are small integers, some processor sets have equal tie values. With
-/// any other ratio nearby, the tie values of these processor sets differ. For this reason a vector such as (2,13,20,6)
-/// can be better than all nearby vectors. Random candidates are therefore rounded to small integers as often as to
-/// large integers.
+/// Tie values are sums of integers. If the factors are small integers, some processor sets have equal tie values. If
+/// the ratio changes slightly, processor sets that had equal tie values get different tie values. For this reason a
+/// vector such as (2,13,20,6) can be better than all nearby vectors. Random candidates are therefore rounded to small
+/// integers as often as to large integers.
 #[derive(Clone, Debug)]
 pub struct Local {
     space: Space,
@@ -179,7 +179,7 @@ impl Local {
         found
     }
 
-    /// Returns the slacks whose indices are `away` below and `away` above the index of a slack.
+    /// Returns the slacks with indices that differ by `away` from the index of `slack`.
     fn steps_away(&self, slack: Slack, away: usize) -> impl Iterator<Item = Slack> + use<> {
         let (slacks, step) = (&self.space.slacks, self.space.slack_index(slack));
         let below = step.checked_sub(away).map(|step| slacks[step]);
@@ -217,7 +217,7 @@ impl SearchStrategy for Local {
             if !batch.is_empty() {
                 return Ok(batch);
             }
-            // With this step, there is no candidate that has not been evaluated before.
+            // With this step, all candidates have already been evaluated.
             self.narrow(centre);
         }
         Ok(Vec::new())

@@ -270,7 +270,7 @@ fn rejects_problems_without_anything_to_search() {
     }
 }
 
-/// One request contains all candidates, and its evaluation takes longer than the deadline.
+/// One request contains all candidates, and the evaluation of this request takes longer than the deadline allows.
 #[test]
 fn a_grid_is_evaluated_in_small_parts_before_a_deadline() {
     let problem = problem(&[trace(50)], "mean_pairwise_l1", &[]);

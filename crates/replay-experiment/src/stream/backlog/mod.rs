@@ -41,7 +41,7 @@ use replay_core::placement::{Layout, Torus};
 use replay_core::table::{Column, Table, name};
 use replay_core::topology::Topology;
 
-/// Number of estimate units per mean service time.
+/// Number of integer time units in one mean service time.
 const UNITS: f64 = 1e6;
 
 /// Seed of the hypothetical machines on which the self-tuning rule compares rules. All streams use the same seed,
@@ -248,7 +248,7 @@ struct BacklogRun<'a> {
     bench: Bench,
     rule: Rule,
     tuner: Option<Tuner>,
-    /// For each placement, the value of a free box of this placement for the current decision.
+    /// For each placement, the value that a free box of this placement has in the current decision.
     worth: Vec<u64>,
     jobs: &'a [Job],
     next: usize,

@@ -70,7 +70,7 @@ pub enum Estimates {
 }
 
 impl Estimates {
-    /// All kinds with their names.
+    /// All kinds of estimates with their names.
     pub const ALL: [(&'static str, Estimates); 3] = [
         ("exact", Estimates::Exact),
         ("noisy", Estimates::Noisy),

@@ -95,8 +95,8 @@ fn search(
     let streams = (0..streams).map(halves).collect::<Result<Halves, Incompatible>>()?;
     let run = |jobs: &[Job], rule: Rule| bench.run(jobs, rule, task.window, watch);
     let mut tried = 0;
-    // Returns the rules with their mean utilization, best first. A rule is evaluated on the first `jobs` jobs of the
-    // first halves of `used` streams.
+    // Returns the rules with their mean utilization, best first. A rule is evaluated on `used` streams, in each of them
+    // on the first `jobs` jobs of the first half.
     let mut try_on = |rules: &[SelectionRule],
                       used: usize,
                       jobs: usize|

@@ -47,7 +47,7 @@ fn ignores_a_byte_order_mark() {
     let phases = "phase,src_rank,dst_rank,packets\n0,0,1,2\n";
     let marked = format!("\u{feff}{phases}");
     assert_eq!(phases_of(&marked).expect("legal"), phases_of(phases).expect("legal"));
-    // Anywhere but at the beginning of the file, a byte order mark is part of the text.
+    // Except at the beginning of the file, a byte order mark is part of the text.
     assert!(matrix_of("0,2\n\u{feff}1,0").is_err());
 }
 

@@ -25,7 +25,7 @@ fn quotas_are_exact_in_the_middle_of_a_step() {
                 .expect("legal");
             let jobs = finish(&mut traffic);
             assert_eq!((jobs.len(), jobs[0].job, jobs[0].packets), (1, 3, packets), "{pattern}");
-            // No other packets have left the processors.
+            // The packets of the job are the only packets that have left the processors.
             assert_eq!(traffic.network().flits().ejection, 8 * packets);
             assert_eq!(traffic.network().flits().links, 8 * jobs[0].hops);
         }

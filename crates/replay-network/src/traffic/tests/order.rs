@@ -197,7 +197,7 @@ fn every_discipline_sends_whole_iterations() {
             for stream in ["process", "job"] {
                 for barrier in ["step", "iteration", "none"] {
                     // Without barriers, fast processes send packets of the next iteration before slow processes have
-                    // completed the current one.
+                    // completed the current iteration.
                     if barrier == "none" && stream == "process" && sends != "at-once" {
                         continue;
                     }
@@ -221,7 +221,7 @@ fn every_discipline_sends_whole_iterations() {
 }
 
 proptest! {
-    /// No process sends to itself or to a process that does not exist, every step has a sender, and the sequence
+    /// No process sends to itself or to a process that does not exist, and every step has a sender. The sequence
     /// contains the packets of each process in the order of that process.
     #[test]
     fn sequences_have_the_packets_of_every_process(

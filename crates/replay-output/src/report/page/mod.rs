@@ -22,7 +22,7 @@ use replay_experiment::sweep::Build;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("sort.js");
 
-/// Page size in bytes up to which further figures are added.
+/// Size of the page, in bytes, up to which figures are added.
 pub const MOST_BYTES: usize = 2_900_000;
 /// First line of every page.
 pub const DOCTYPE: &str = "<!DOCTYPE html>";

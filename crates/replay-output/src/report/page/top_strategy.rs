@@ -200,7 +200,7 @@ mod tests {
 
     const DAY: i64 = 86_400;
 
-    /// Returns jobs over a hundred days with the given pairwise L1 and turnaround.
+    /// Returns jobs that are spread over a hundred days, with the given pairwise L1 and turnaround.
     fn jobs(pairwise: fn(i64) -> f64, turnaround: f64) -> Vec<JobRow> {
         let job = |i: i64| JobRow {
             number: i,

@@ -59,7 +59,7 @@ fn shift_keeps_the_time_after_the_predecessors_end() {
     let swf = "; MaxProcs: 4\n1 0 10 90 1\n2 150 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 1 7\n\
                3 40 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 1 -1\n";
     let never = i64::MIN;
-    // Job 2 arrives 50 s after job 1 ends at 100. Job 3 was submitted before job 1 ended.
+    // Job 1 ends at 100, and job 2 arrives 50 s after this end. Job 3 was submitted before job 1 ended.
     let shifted = [(2, 1, never, 50), (3, 1, never, 0)];
     assert_eq!(follows(&read(swf), Dependencies::Shift), shifted);
 }

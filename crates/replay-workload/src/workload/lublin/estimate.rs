@@ -46,11 +46,12 @@ pub struct EstimateRule {
 }
 
 impl Default for EstimateRule {
-    /// Returns the rule with badness 1. With the published constants, the mean ratio of run time to estimate is then
-    /// about 0.56 for jobs of five minutes or more. In logs of the Parallel Workloads Archive, the mean ratio of run
-    /// time to estimate, with ratios limited to 1, is 0.55 (CTC-SP2-1996-3.1-cln), 0.53 (SDSC-SP2-1998-4.2-cln), 0.70
-    /// (KTH-SP2-1996-2) and 0.82 (LANL-CM5-1994-4.1-cln). For shorter jobs, the ratio is smaller than in the logs,
-    /// because the shortest estimate is five minutes and the model has many run times of a few seconds.
+    /// Returns the rule with badness 1. With badness 1 and the published constants, the mean ratio of run time to
+    /// estimate is about 0.56 for jobs of five minutes or more. In logs of the Parallel Workloads Archive, the mean
+    /// ratio of run time to estimate, with ratios limited to 1, is 0.55 (CTC-SP2-1996-3.1-cln), 0.53
+    /// (SDSC-SP2-1998-4.2-cln), 0.70 (KTH-SP2-1996-2) and 0.82 (LANL-CM5-1994-4.1-cln). For jobs of less than five
+    /// minutes, the ratio is smaller than in the logs, because the shortest estimate is five minutes and the model has
+    /// many run times of a few seconds.
     fn default() -> Self {
         Self { badness: 1.0 }
     }

@@ -49,7 +49,7 @@ pub enum Service {
 spelled!(Service, names::TABLE);
 
 /// Minimum probability of the range to which a normal distribution may be truncated. A smaller probability is almost
-/// certainly a mistake. In addition, the distribution function has no significant digits far out in a tail.
+/// certainly a mistake. Far out in a tail, the distribution function has no significant digits.
 const LEAST_MASS: f64 = 1e-6;
 
 impl Service {

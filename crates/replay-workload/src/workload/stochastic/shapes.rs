@@ -136,8 +136,8 @@ impl ShapeFile {
         self.traces.iter().try_for_each(|line| line.check(trace, digest))
     }
 
-    /// Assigns to each job the shape with its job number, and returns the number of jobs without a shape. `links`
-    /// contains the repeated job numbers of the trace.
+    /// Assigns to each job the shape that is listed under its job number, and returns the number of jobs without a
+    /// shape. `links` contains the repeated job numbers of the trace.
     ///
     /// # Errors
     /// [`ShapeError`] if no job has a shape, if the size of a shape differs from the size of its job, or if several

@@ -35,13 +35,13 @@ pub enum SideLaw {
     Uniform {
         /// Shortest side.
         low: u16,
-        /// Longest side; L if `None`.
+        /// Longest side; the machine's side L if `None`.
         high: Option<u16>,
     },
     /// An exponential variable, truncated to an integer and limited to the range from 1 to L. Values below 2 become 1,
-    /// and values above L become L.
+    /// and values above the machine's side L become L.
     Exponential {
-        /// Mean before truncation; L/2 if `None`.
+        /// Mean before truncation; half of the machine's side if `None`.
         mean: Option<f64>,
     },
     /// Large sides are frequent (Lo, printed for L = 32): probability .2 for the first half, .2 for the next

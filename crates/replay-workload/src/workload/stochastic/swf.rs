@@ -13,8 +13,8 @@ use std::io::{self, Write};
 /// `fields` follow in their order, as lines `; key: value`. `out` should be buffered; it is flushed at the end.
 ///
 /// # Errors
-/// Errors of `out`; [`io::ErrorKind::InvalidInput`], before anything is written, if the key of a field
-/// is blank or contains a colon, or if a key or value contains a line break.
+/// Errors of `out`, and [`io::ErrorKind::InvalidInput`] for an invalid field, before anything is written. A field is
+/// invalid if its key is blank or contains a colon, or if its key or value contains a line break.
 pub fn write_swf(
     stream: &Stream,
     processors: u32,

@@ -79,7 +79,7 @@ fn each_step_has_its_own_numbers() {
     };
     let [runs, gaps] = [column(&base, |job| job.run), gaps(&base)];
     // Jobs that are long under one distribution are long under the other. The Pareto times are longer than the
-    // exponential times, so fewer of them are equal.
+    // exponential times, so fewer Pareto times are equal.
     assert!(follows(&runs, &column(&other, |job| job.run)));
     assert!(!follows(&runs, &gaps));
     // A request uses three random numbers.
@@ -188,7 +188,7 @@ fn errors_name_the_cause() {
              or fewer ticks",
         ),
         (
-            // Each of the thousand jobs is far below the limit.
+            // The time of each of the thousand jobs is far below the limit.
             |m| m.service = Service::Deterministic { time: 1e7 },
             "the jobs would last longer than 2^53 ticks, 1000000 ticks per time unit: choose fewer jobs \
              or fewer ticks",

@@ -36,7 +36,7 @@ fn worked_example_of_three_3d_requests() {
 #[test]
 fn worked_example_of_figure_4_3() {
     let held: [&[u16]; 4] = [&[1, 4, 5, 5], &[0, 2, 1, 3], &[4, 3, 5, 3], &[5, 2, 5, 2]];
-    // The line (2,0, 2,0) in upright coordinates.
+    // In upright coordinates, the result is the line (2,0, 2,0).
     assert_eq!(found("6x6", &held, [2, 4, 1]), [[2, 0, 0, 2, 0, 0]]);
     assert_eq!(found("6x6", &held, [8, 2, 1]), [[0u16; 6]; 0]);
 }
@@ -66,8 +66,9 @@ fn subtractions_are_counted() {
     detector.first(&list, [2, 4, 1]);
     assert_eq!(detector.subtractions, 2 + 4);
     detector.subtractions = 0;
-    // For a request of six processors in a row, region b1 leaves the part of the left wall below y
-    // = 4, and region b2 leaves the part below y = 2. The regions b3 and b4 are above this part.
+    // For a request of six processors in a row, the subtraction of region b1 keeps the part of the
+    // left wall below y = 4, and the subtraction of region b2 keeps the part below y = 2. The
+    // regions b3 and b4 are above this part.
     detector.first(&list, [6, 1, 1]);
     assert_eq!(detector.subtractions, 4);
 }
@@ -75,10 +76,9 @@ fn subtractions_are_counted() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// The planes found by the search consist exactly of certain bases of free frames: each of
-    /// these frames touches the left wall or the right face of an entry. The search finds a plane
-    /// iff any frame is free. The test checks both properties by examining every processor of every
-    /// frame.
+    /// The planes found by the search contain exactly the bases of those free frames that touch the
+    /// left wall or the right face of an entry. The search finds a plane iff at least one frame is
+    /// free. The test checks both properties by examining every processor of every frame.
     #[test]
     fn finds_every_base_at_a_border(
         grid in meshes(),

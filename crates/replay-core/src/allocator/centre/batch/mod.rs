@@ -59,7 +59,7 @@ pub struct BatchReplay {
     spare_groups: Vec<Group>,
     sets: SetTable,
     /// For each processor, whether the processor is out of service. On some machines, a job may still use a processor
-    /// that is out of service. Empty before the first outage.
+    /// that is out of service. The list is empty before the first outage.
     down: Vec<bool>,
     members: Vec<u32>,
     winners: Vec<NodeId>,
@@ -560,7 +560,7 @@ struct ProcessorSet {
     hash: u64,
     /// Processors in the order in which the set was first chosen.
     nodes: Vec<NodeId>,
-    /// Sum of hop distances over all pairs.
+    /// Sum of hop distances over all pairs of processors of the set.
     pairwise_l1: u64,
 }
 

@@ -1,10 +1,10 @@
 //! MC1x1 decisions for many tie configurations on one machine.
 //!
 //! The candidates of a decision are the same for all configurations. Scores are computed only once, and the sums of the
-//! tie values only once per scan radius. The tie value of a configuration then needs three products per candidate. If
-//! there are many configurations, tie values are computed for [16 configurations at a time](LaneSelection). If the tie
-//! value of a candidate depends on the part taken from its last shell, this part is selected once for all
-//! configurations.
+//! tie values only once per scan radius. To compute the tie value of a configuration from these sums, three products
+//! per candidate are sufficient. If there are many configurations, tie values are computed for [16 configurations at a
+//! time](LaneSelection). If the tie value of a candidate depends on the part taken from its last shell, this part is
+//! selected once for all configurations.
 
 use std::fmt;
 
@@ -110,8 +110,8 @@ impl Scorer for GreedyScorer {
 /// MC1x1 with many configurations, on one grid.
 #[derive(Debug)]
 struct BatchScorer<C> {
-    /// Evaluator whose counts are recomputed for each decision, so that they stay in the cache. If counts were stored
-    /// per machine, they would have to be loaded from main memory.
+    /// Evaluator whose counts are recomputed for each decision, so that they stay in the cache. If each machine had its
+    /// own counts, the counts would have to be loaded from main memory.
     evaluator: CentreEvaluator<C>,
     configs: Vec<TieConfig>,
     /// Common slack of all configurations; `None` if their slacks differ.
@@ -120,7 +120,7 @@ struct BatchScorer<C> {
     radii: Vec<u32>,
     /// Index of the scan radius of each configuration.
     radius_of: Vec<u32>,
-    /// Whether each scan radius is used by a member of the decision.
+    /// For each scan radius, whether a member of the decision uses this radius.
     wanted_radii: Vec<bool>,
     weights: Weights,
     selection: LaneSelection,
@@ -437,7 +437,7 @@ struct Entry {
     sums: [i32; WEIGHTS],
     /// Lower and upper bound of the contribution of the last shell to the sum for WF; 0 if the contribution is known.
     open: [i32; 2],
-    /// Rank by score, then by processor number. If tie values are equal, the lowest rank wins.
+    /// Rank of the candidate: by score, then by processor number. If tie values are equal, the lowest rank wins.
     rank: i32,
     /// Index of the candidate.
     candidate: u32,

@@ -9,8 +9,8 @@
 //! * the terms of the tie value are computed from counts too.
 //!
 //! Scores are computed for 16 neighbouring centres at a time. The summation stops as soon as all 16 sums exceed the
-//! best score so far. Cost per decision: L / 16 vector steps per free processor, where L is the outermost shell, and
-//! the computation of the tie values of tied candidates.
+//! best score so far. Cost per decision: L / 16 vector steps per free processor, where L is the number of the outermost
+//! shell, plus the cost of computing the tie values of tied candidates.
 
 mod tie_sums;
 
@@ -296,8 +296,8 @@ impl Scores {
         }
     }
 
-    /// Computes the scores of the free centres for `size` processors and returns the best score.
-    /// [`Scores::chunks`] then returns the chunks with scores up to `admitted(best)`.
+    /// Computes the scores of the free centres for `size` processors and returns the best score. After this call,
+    /// [`Scores::chunks`] returns the chunks with scores up to `admitted(best)`.
     #[inline(always)]
     pub fn compute<C: Count>(
         &mut self,
@@ -359,7 +359,7 @@ impl Scores {
                     continue;
                 };
                 if chunk.lowest == 0 {
-                    // Score 0 is the best possible: a request for one processor.
+                    // Score 0 is the best possible score; only a request for one processor has this score.
                     return chunk.at_most(0).next().map(|i| chunk.node(i));
                 }
                 if chunk.lowest < best {
@@ -460,7 +460,8 @@ mod tests {
         }
 
         /// The engine agrees with the definition while processors are out of service, whether or not these processors
-        /// count as walls. It also agrees after half of these processors have returned to service.
+        /// count as walls. The engine also agrees with the definition after half of these processors have returned to
+        /// service.
         #[test]
         fn agrees_with_the_definition_during_outages(
             grid in grids(),

@@ -1,16 +1,17 @@
 //! Tie values from box counts.
 //!
-//! Let L be the outermost shell, M = L + SR, and k the requested number of processors. The terms are:
+//! Let L be the outermost shell, SR the scan radius, M = L + SR, and k the requested number of processors. The terms
+//! are:
 //!
-//! * available: the sum of (cnt(r) - k) over r = L..=M, where cnt(r) is the number of free processors within distance r of
-//!   the centre;
-//! * border: SR, the scan radius, times the number of positions in ring L + 1 that are not free;
-//! * wall: let wall(r) be the number of free processors within r that touch a wall. To the wall term, the complete
-//!   shells contribute the sum of wall(r) over r < L, plus (SR + 1) for every wall processor in the candidate. If only
-//!   a part of the last shell is used, counts determine the number of wall processors in this part in two cases: if all
-//!   of the shell's processors touch a wall, or if none of them touches a wall. If only some of the shell's processors
-//!   touch a wall, counts give a lower and an upper bound of the number of wall processors in the used part. The shell
-//!   is gathered and cut only if the bounds cannot exclude the candidate.
+//! * available: this term is the sum of (cnt(r) - k) over r = L..=M, where cnt(r) is the number of free processors
+//!   within distance r of the centre;
+//! * border: this term is SR, the scan radius, times the number of positions in ring L + 1 that are not free;
+//! * wall: this term is computed from wall(r), the number of free processors within distance r that touch a wall. The
+//!   contribution of the complete shells to the wall term is the sum of wall(r) over r < L, plus (SR + 1) for every
+//!   wall processor in the candidate. If only a part of the last shell is used, the number of wall processors in this
+//!   part is known from counts in two cases: all of the shell's processors touch a wall, or none of them touches a
+//!   wall. If only some of the shell's processors touch a wall, counts give a lower and an upper bound of the number of
+//!   wall processors in the used part. The shell is gathered and cut only if the bounds cannot exclude the candidate.
 //!
 //! All terms except the contribution of the last shell are computed for 16 neighbouring centres at a time. Each centre
 //! has its own L; masks select the lanes that contribute to a sum.
@@ -26,7 +27,7 @@ use crate::topology::{Grid, NodeId};
 #[derive(Clone, Debug)]
 pub struct TieCounts<C> {
     /// `walls[i]` counts the free processors whose wall weight exceeds i. The sum of the counts over all i is the sum
-    /// of the wall weights in a box. Empty if walls are not counted.
+    /// of the wall weights in a box. The list is empty if walls are not counted.
     walls: Vec<BoxCounts<C>>,
     counts_walls: bool,
     /// Wall weight by processor.
@@ -45,7 +46,7 @@ pub struct LaneTerms<L> {
     last: [L; LANES],
     /// Number of free processors in the complete shells.
     inner: [L; LANES],
-    /// Number of free processors within L.
+    /// Number of free processors within distance L of the centre.
     within: [L; LANES],
     /// Number of radii, beginning with L, that are included in the sums.
     seen: [L; LANES],
@@ -55,7 +56,8 @@ pub struct LaneTerms<L> {
     walls: [WallTerms<L>; MOST_WALLS as usize],
 }
 
-/// Three sums of wall weights: over r < L, in the complete shells, and in the last shell.
+/// Three sums of wall weights: the sum over the radii r < L, the sum in the complete shells, and the sum in the last
+/// shell.
 #[derive(Clone, Copy, Default)]
 struct WallTerms<L> {
     inside: [L; LANES],
@@ -116,8 +118,8 @@ impl<L: Count> LaneTerms<L> {
 /// The sums of one centre for a scan radius. The sums are multiplied by the weights of a vector.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TieSums {
-    /// Surplus of free processors: the sum of (cnt(r) - k) over the radii r = L..=M, where cnt(r) is the number of free
-    /// processors within r, and k the requested number. The weight of this sum is AF.
+    /// Surplus of free processors: the sum of (cnt(r) - k) over the radii r = L..=M. Here, cnt(r) is the number of free
+    /// processors within distance r of the centre, and k is the requested number. The weight of this sum is AF.
     pub available: i64,
     /// Scan radius SR times the number of positions in ring L + 1 that are not free. The weight of this product is BF.
     pub border: i64,
@@ -248,7 +250,7 @@ impl<C: Count> TieCounts<C> {
         let (zero, one, two) = (L::default(), L::from(1), L::from(2));
         let (row, first_lane) = (chunk.row, chunk.first_lane);
         let [size, free] = [size, free].map(L::clamp_from);
-        // A lane is finished after the larger of the radii M and L + 1.
+        // A lane is finished after the larger of the two radii M and L + 1 has been processed.
         let widest = scan_radii.last().copied().unwrap_or(0);
         let enough = L::clamp_from(widest.max(1).saturating_add(1));
         nearby[..scan_radii.len()].fill([zero; LANES]);
@@ -315,7 +317,7 @@ impl<C: Count> TieCounts<C> {
         t
     }
 
-    /// Returns the sums of the centre in lane `i` for one scan radius, if a request needs `size` of the `free`
+    /// Returns the sums of the centre in lane `i` for one scan radius and for a request of `size` out of the `free`
     /// processors.
     #[inline(always)]
     pub fn sums<L: Count>(

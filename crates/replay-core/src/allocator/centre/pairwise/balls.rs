@@ -366,8 +366,7 @@ impl LastShell {
         undecided.start(members.iter().map(|member| member.coord));
         let is_decided = |undecided: &Undecided, need| need == 0 || need == undecided.numbers.len();
         let mut at = index;
-        // First candidate of the line that contains the candidates before `at`; valid while the line may distinguish
-        // members.
+        // First candidate of the line on which the candidates just before `at` are.
         let mut line = index;
         while at > 0 && !is_decided(undecided, need) {
             let centre = candidates.centre(at - 1);
@@ -396,7 +395,7 @@ const GROUP: usize = 8;
 /// Processors of a partly used shell that the carried order has not yet taken or dropped.
 ///
 /// The shell is narrowed as in [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by). Most earlier centres
-/// have the same distance to all of these processors, so equal distances must be recognised fast. Positions are
+/// have the same distance to all undecided processors, so equal distances must be recognised fast. Positions are
 /// therefore stored by dimension, in groups of eight.
 #[derive(Debug)]
 struct Undecided {

@@ -197,12 +197,12 @@ impl Selection {
     }
 }
 
-/// Lower bounds of the pairwise sum of a number of distinct processors.
+/// Lower bounds of the pairwise sum of a set of distinct processors, for any number of processors.
 ///
 /// The pairwise sum is half the sum of the distances from each processor to all other processors. The sum of the
-/// distances from one processor to the others is at least the sum of its distances to equally many nearest positions of
-/// an infinite grid. If all processors are in one shell of this grid, only the nearest positions of the shell are
-/// considered.
+/// distances from one processor to m other processors is at least the sum of the distances from a position of an
+/// infinite grid to the m positions nearest to it. If all processors are in one shell of the infinite grid, only the
+/// nearest positions of the shell are considered.
 #[derive(Debug)]
 pub struct LeastPairs {
     dimensions: usize,
@@ -266,9 +266,9 @@ impl LeastPairs {
     }
 }
 
-/// Computes the bounds for the processors of one shell, by number of processors, from the distances between each
-/// position and its nearest positions. Because of symmetry, positions with non-negative ascending coordinates are
-/// sufficient.
+/// Computes the bounds for the processors of one shell, indexed by the number of processors. The bounds are computed
+/// from the distances between each position and its nearest positions. Because of symmetry, positions with non-negative
+/// ascending coordinates are sufficient.
 fn in_shell(dimensions: usize, shell: i32) -> Vec<u64> {
     let range = |used: bool, most: i32| if used { -most..=most } else { 0..=0 };
     let mut positions: Vec<[i32; 3]> = Vec::new();
@@ -310,7 +310,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// No set has a pairwise sum below its bound.
+        /// The pairwise sum of a set is never below the bound.
         #[test]
         fn sets_are_not_below_their_bound(
             dimensions in 1usize..=3, shell in 0usize..5, picks: Vec<prop::sample::Index>,

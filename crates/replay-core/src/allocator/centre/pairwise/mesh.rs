@@ -154,9 +154,9 @@ impl Mesh {
 ///
 /// The shell is narrowed as in [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by), with an additional
 /// shortcut. An earlier centre outside the window around the shell has the same effect as the nearest position of the
-/// window. Compared with this position, the centre is farther from every processor, always by the same number of steps.
-/// In a row of centres, most centres have the same nearest position as the previous centre. A centre whose nearest
-/// position equals that of the previous centre is skipped.
+/// window. Compared with the nearest window position, the centre is farther from every processor, always by the same
+/// number of steps. In a row of centres, most centres have the same nearest position as the previous centre. A centre
+/// whose nearest position equals that of the previous centre is skipped.
 #[derive(Debug, Default)]
 struct CarriedPart {
     cut: ShellCut<[u16; 2], u16>,
@@ -200,10 +200,10 @@ impl CarriedPart {
 /// The score around a centre whose shells, including the last shell, are entirely free and on the
 /// mesh.
 ///
-/// All centres whose shells are entirely free and on the mesh have identical surroundings. The score then depends only
-/// on the positions, relative to the centre, of the earlier centres that determined the part. If these relative
-/// positions are equal for two centres, their scores are equal. On an empty machine, the shells of most centres are
-/// entirely free and on the mesh.
+/// All centres whose shells are entirely free and on the mesh have identical surroundings. The score around such a
+/// centre depends only on the earlier centres that determined the part, namely on their positions relative to the
+/// centre. If these relative positions are equal for two centres, their scores are equal. On an empty machine, the
+/// shells of most centres are entirely free and on the mesh.
 #[derive(Debug, Default)]
 struct CompleteScore {
     /// Shell number, number of processors that are needed from this shell, and the score.
@@ -266,9 +266,9 @@ fn from(centre: Coord, seen: [u16; 2]) -> [i32; 2] {
 /// pair(S) + sum over p in P of D(p) + pair(P)
 /// ```
 ///
-/// In this formula, D(p), the *cost* of p, is the sum of the distances from p to all processors of S. All terms are
-/// computed from the number of processors of S in each row and column: pair(S) is a sum over the cuts between rows and
-/// between columns, and D is the sum of a term that depends on x and a term that depends on y.
+/// In the formula for the score, D(p), the *cost* of p, is the sum of the distances from p to all processors of S. All
+/// terms are computed from the number of processors of S in each row and column. The term pair(S) is a sum over the
+/// cuts between rows and between columns; D is the sum of a term that depends on x and a term that depends on y.
 #[derive(Debug, Default)]
 struct Diamond {
     window: Window,

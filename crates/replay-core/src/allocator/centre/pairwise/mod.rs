@@ -558,9 +558,9 @@ mod tests {
             agrees(&mut fast, &rule, &grid, machine, &shares)?;
         }
 
-        /// Gen-Alg is a (2 - 2/k)-approximation of the least sum of pairwise distances (Krumke et al. 1997) for any
-        /// distance. MM is a (2 - 1/(2d))-approximation on meshes of d dimensions (Bender et al. 2008). The suite `bounds`
-        /// tries every state of meshes that are smaller than the grids of this test.
+        /// For any distance function, Gen-Alg is a (2 - 2/k)-approximation of the least sum of pairwise distances
+        /// (Krumke et al. 1997). MM is a (2 - 1/(2d))-approximation on meshes of d dimensions (Bender et al. 2008). The
+        /// suite `bounds` tries every state of meshes that are smaller than the grids of this test.
         #[test]
         fn is_within_the_published_approximation_bounds(
             (grid, wrapped) in any::<bool>().prop_flat_map(|wrapped| (small_grids(wrapped), Just(wrapped))),

@@ -14,9 +14,10 @@ pub type Words = [u32; LANES];
 /// pair(S) + sum over p in P of D(p) + pair(P)
 /// ```
 ///
-/// In this formula, D(p), the *cost* of p, is the sum of the distances from p to all processors of
-/// S. All terms are computed from the number of processors of S in each section: pair(S) is a sum
-/// over the cuts between sections, and D is a sum with one term for each coordinate.
+/// In the formula for the score, D(p), the *cost* of p, is the sum of the distances from p to all
+/// processors of S. All terms are computed from the number of processors of S in each section. The
+/// term pair(S) is a sum over the cuts between sections; D is a sum with one term for each
+/// coordinate.
 #[derive(Debug, Default)]
 pub struct Sections {
     last: usize,
@@ -217,8 +218,8 @@ impl Cuts {
             }
         }
         if self.around {
-            // One step increases the distance to the half behind by one and decreases the distance
-            // to the half ahead by one.
+            // One step along the circle increases the distance to each processor in the half behind
+            // by one, and decreases the distance to each processor in the half ahead by one.
             let half = sections / 2;
             let mut steps = vec![[0; LANES]; sections];
             self.for_arcs(|start, arc| steps[start] = *arc);

@@ -2,11 +2,12 @@
 //! tuning of the tie vector as future work.
 //!
 //! In addition to the real machine, there are several *shadow* machines. All machines receive the same requests and
-//! releases; each shadow is served by MC1x1 with its own tie vector. After every [`Tuning::every`] requests, the
-//! losses of the shadows are added to a [model](crate::allocator::loss_model) of all vectors. The loss of a shadow is the sum of the pairwise L1 of its
-//! jobs, minus a part that is common to all shadows. Older observations decay ([`Tuning::memory`]). The real
-//! machine then continues with the vector that has the smallest expected loss. One shadow continues with another vector
-//! that is promising or unknown; a different shadow is selected each time.
+//! releases; each shadow is served by MC1x1 with its own tie vector. After every [`Tuning::every`] requests, the losses
+//! of the shadows are added to a [model](crate::allocator::loss_model) of all vectors. The loss of a shadow is the sum
+//! of the pairwise L1 of its jobs, minus a part that is common to all shadows. Older observations decay
+//! ([`Tuning::memory`]). After this update of the map, the real machine continues with the vector that has the smallest
+//! expected loss. One shadow continues with another vector that is promising or unknown; a different shadow is selected
+//! each time.
 //!
 //! A choice depends on the seed and on earlier requests and releases, but not on later events. MC1x1 with any vector
 //! serves every request if enough processors are free, so the same jobs run on all shadows and on the real machine.
@@ -270,7 +271,8 @@ impl Allocator for TunedMc1x1 {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // The shadows are separate machines. Processors that leave the real machine leave the shadows too.
+        // The shadows are separate machines. Processors that go out of service on the real machine also go out of
+        // service on the shadows.
         let supports_outages = true;
         Capabilities { supports_outages, counts_ties: true, ..Capabilities::default() }
     }
@@ -310,7 +312,7 @@ struct Point {
 /// suffices. There are a few hundred points.
 ///
 /// Scan radii are at most half the longest side of the grid, because a larger radius around the middle of the machine
-/// covers all of it. All points have the slack `fixed`; with `None` the slack is tuned too.
+/// covers the whole machine. All points have the slack `fixed`; with `None` the slack is tuned too.
 fn points(grid: &Grid, fixed: Option<Slack>) -> Vec<Point> {
     let longest = grid.axes().iter().map(|axis| u32::from(axis.extent)).max().unwrap_or(1);
     let radii = std::iter::successors(Some(1u32), |r| Some((r * 4 / 3).max(r + 1)));

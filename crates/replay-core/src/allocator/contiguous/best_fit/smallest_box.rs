@@ -13,8 +13,8 @@ use crate::topology::Coord;
 /// For every range of outer positions and every range of middle positions, the rows in these ranges
 /// are combined by bitwise AND. The runs of the combined row are free boxes that cannot be grown
 /// along the rows. A range is abandoned if no run is long enough, or if every box would be too
-/// large. A longer range can have only shorter runs and larger boxes. The search combines at most
-/// O(X^2 Y^2 / 4) rows in 3D and O(X^2 / 2) rows in 2D.
+/// large. If a range is extended, its runs can only become shorter and its boxes larger. The search
+/// combines at most O(X^2 Y^2 / 4) rows in 3D and O(X^2 / 2) rows in 2D.
 #[derive(Clone, Debug, Default)]
 pub struct SmallestBox {
     /// Combined rows of a range of outer positions, one row after the other.

@@ -20,7 +20,7 @@ proptest! {
         let mut sides = if grid.dimensions() == 2 { [sides[0], sides[1], 1] } else { sides };
         let lane = grid.dimensions() - 1;
         if long {
-            // These frames extend from one word into the next word.
+            // Frames with these sides extend from one word into the next word.
             sides[lane] = grid.axes()[lane].extent * sides[lane] / 6;
         }
         sides[lane] = sides[lane].max(1);

@@ -148,8 +148,9 @@ fn whole(machines: &[&[&'static str]]) -> Vec<&'static str> {
 }
 
 proptest! {
-    /// Also checks that First Fit finds a free frame of the requested orientation whenever such a
-    /// frame exists, and that Turning First Fit finds a free frame of any orientation.
+    /// Checks that First Fit takes the first base and finds a free frame of the requested
+    /// orientation whenever such a frame exists. For Turning First Fit, checks that it finds a free
+    /// frame of any orientation.
     #[test]
     fn first_fit_takes_the_first_base(
         machine in any_machine(whole(&[&MESHES, &TORI])),

@@ -81,9 +81,10 @@ fn dimensions(cubes: &[Cube]) -> Vec<u32> {
     dimensions
 }
 
-/// P2: unused cubes have at most k - 2 dimensions, so at most 6 dimensions for meshes up to
-/// 16 x 16. P3: unused cubes have the same dimensions if the sides are swapped. P4: there are at
-/// most 14 unused cubes for meshes up to 32 x 32; the maximum occurs for 25 x 23.
+/// P2: unused cubes of a subcube of k dimensions have at most k - 2 dimensions. For meshes up to 16
+/// x 16, unused cubes therefore have at most 6 dimensions. P3: unused cubes have the same
+/// dimensions if the sides are swapped. P4: there are at most 14 unused cubes for meshes up to 32 x
+/// 32; the maximum occurs for 25 x 23.
 #[test]
 fn leftovers_are_few_and_small() {
     let mut most = BTreeMap::new();
@@ -146,7 +147,7 @@ fn nodes(mesh: &Mesh, host: Cube) -> Vec<u32> {
 }
 
 /// P6 (theorem 1): the mesh shares no directed channel with a leftover cube, with a second mesh in
-/// a leftover cube, or with a leftover cube of the second mesh. P7: in 48 of the 64 shapes the
+/// a leftover cube, or with a leftover cube of the second mesh. P7: in 48 of the 64 shapes,
 /// messages of the mesh pass routers of other jobs.
 #[test]
 fn jobs_in_one_subcube_share_no_channels() {

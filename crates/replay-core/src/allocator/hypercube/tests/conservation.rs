@@ -21,9 +21,9 @@ fn add_lists(times: &mut [u32], lists: &CubeLists, n: u32) {
     }
 }
 
-/// Runs a history of requests and ends through an allocator. Checks after every event that each
-/// processor is contained exactly once in the lists (counted by `count`) and the running jobs
-/// together. After all jobs have ended, one job gets the whole machine.
+/// Runs a history of requests and ends through an allocator. Checks after every event that the
+/// lists and the running jobs together contain each processor exactly once; `count` counts the
+/// processors in the lists. After all jobs have ended, one job gets the whole machine.
 fn run_and_count<A: Allocator>(
     n: u32,
     allocator: &mut A,

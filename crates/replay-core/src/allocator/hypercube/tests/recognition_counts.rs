@@ -31,7 +31,7 @@ fn fill(strategy: &mut dyn Subcubes, n: u32) {
 }
 
 /// Returns whether the strategy recognises the subcube of these processors if no other processors
-/// are free. On return the processors are busy again.
+/// are free. On return, the processors are busy again.
 fn recognises(strategy: &mut dyn Subcubes, k: u32, nodes: &[u32]) -> bool {
     nodes.iter().for_each(|&base| strategy.give(Cube { stars: 0, base }));
     match strategy.take(k) {

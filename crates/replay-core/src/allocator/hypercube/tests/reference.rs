@@ -116,8 +116,8 @@ fn ring(n: u32, k: u32, code: &[u8]) -> Vec<Cube> {
 
 impl Subcubes for Ordered {
     fn take(&mut self, k: u32) -> Option<Cube> {
-        // Every code recognises every single processor, so with several codes addresses are tried
-        // in order.
+        // Every code recognises every single processor. With several codes, single processors are
+        // therefore tried in order of their addresses.
         let mut candidates = (self.candidates)(self.n, k);
         if k == 0 && candidates.len() > 1 << self.n {
             candidates.sort();

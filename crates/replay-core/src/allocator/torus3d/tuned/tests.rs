@@ -7,7 +7,7 @@ use crate::machine::Machine;
 use crate::placement::menu::{Anchors, Menu};
 use crate::topology::{NodeId, Topology};
 
-/// Returns a ring of four with boxes of one, two and four.
+/// Returns a ring of four processors with boxes of one, two and four processors.
 fn ring() -> Ties {
     let topology: Topology = "torus:4x1x1".parse().expect("a machine");
     let menu: Menu = "list:1x1x1+2x1x1+4x1x1".parse().expect("a menu");
@@ -40,8 +40,8 @@ fn losses_agree_with_manual_results() {
     tuner.end(3);
     tuner.advance_to(10);
     assert_eq!(tuner.shadows[0].loss, 0.0);
-    // Two processors are free, but not adjacent, so a job of two is refused on both machines. The loss is two
-    // processors for 5 s.
+    // Two processors are free, but they are not adjacent, so a job of two processors is refused on both machines. The
+    // loss is two processors for 5 s.
     tuner.refused(2);
     // A later refusal does not change the losses. A job that starts changes only the number of free processors.
     tuner.refused(4);
@@ -51,7 +51,8 @@ fn losses_agree_with_manual_results() {
     // One processor is free: too few for the waiting job, so no box is missing.
     tuner.advance_to(20);
     assert_eq!(tuner.shadows[0].loss, 10.0);
-    // The real machine chose better and has room for the job. The job found no box on the shadow.
+    // The real machine placed earlier jobs better than the shadow, so the real machine has a free box for the job. The
+    // job found no box on the shadow.
     tuner.end(4);
     start(&mut tuner, 5, 2, 21);
     tuner.advance_to(24);
@@ -130,7 +131,8 @@ proptest! {
     }
 }
 
-/// Processors that leave the real machine leave the shadows, at once or when the job on them ends.
+/// A processor that goes out of service on the real machine also goes out of service on the shadows: at once, or when
+/// the job on it ends.
 #[test]
 fn shadows_follow_outages() {
     let ties = ring();
@@ -151,7 +153,8 @@ fn shadows_follow_outages() {
     assert_eq!(free(&mut tuner), 2);
     tuner.restore(&[0, 2]);
     assert_eq!(free(&mut tuner), 4);
-    // A processor that returns to service before the job on it ends never leaves the shadow.
+    // If a processor returns to service before the job on it ends, the processor never goes out of service on the
+    // shadow.
     tuner.start(8, &query(4, 5, &worth), 10, &CancelToken::new());
     tuner.withdraw(&[1], true);
     tuner.restore(&[1]);
@@ -168,8 +171,8 @@ fn finds_the_rule_of_least_loss() {
     let tuning = Tuning { shadows: 4, every: 16, memory: 10_000 };
     let mut tuner = Tuner::new(&ties, layout, Some(CandidateFilter::All), tuning, 1);
     let worth: Vec<u64> = ties.torus().placements().iter().map(|one| one.size.into()).collect();
-    // Two jobs of one processor leave a box of two free if they are adjacent. Then a job of two processors is
-    // requested.
+    // If two jobs of one processor each are adjacent, a box of two processors stays free. Then a job of two processors
+    // is requested.
     let mut now = 0;
     for round in 0..400u64 {
         for job in 0..2 {

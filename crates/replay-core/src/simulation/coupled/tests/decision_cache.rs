@@ -35,7 +35,8 @@ const MACHINES: [&str; 6] = ["8x8", "6x7", "torus:5x6", "4x4x4", "torus:2x4x4", 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Starts, processors, refusals and guarantees do not depend on the cache, except under self-tuning placements.
+    /// Start times, processors, refusals and guarantees do not depend on the cache, except under self-tuning
+    /// placements.
     #[test]
     fn cached_decisions_do_not_change_the_schedule(
         jobs in jobs(30),
@@ -86,7 +87,8 @@ proptest! {
         }
     }
 
-    /// Requests covered by a refusal are refused, both on the same machine and after more jobs have started.
+    /// If an earlier refusal covers a request, the allocator refuses the request, both on the unchanged machine and
+    /// after more jobs have started.
     #[test]
     fn covered_requests_are_refused(
         machine in proptest::sample::select(MACHINES.to_vec()),

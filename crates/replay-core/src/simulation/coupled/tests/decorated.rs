@@ -1,5 +1,5 @@
-//! Tests that a decorator without overrides does not change decisions, counts and explanations of schedulers and
-//! allocators.
+//! Checks that a decorator without overrides changes neither the decisions nor the counts and explanations of
+//! schedulers and allocators.
 
 use super::*;
 use crate::allocator;

@@ -17,10 +17,11 @@ fn the_head_keeps_its_place() {
         job(10, 150, 150, 2),
         job(10, 500, 500, 3),
     ];
-    // With `guard=count` the head is guaranteed an empty machine at 200, so a job of 150 s may take processors 3 and 4.
+    // With `guard=count`, the head is guaranteed an empty machine at 200, so a job of 150 s may take processors 3
+    // and 4.
     let count = run(&jobs, "1x10", "easy", &mut Intervals).expect("it runs");
     assert_eq!(count.starts[4..], [160, 10, 160]);
-    // With `guard=place` no job may hold processors 3 and 4 beyond 100, and jobs of any length may take other
+    // With `guard=place`, no job may hold processors 3 and 4 beyond 100, but jobs of any length may take other
     // processors.
     let place = run(&jobs, "1x10", "easy[guard=place]", &mut Intervals).expect("it runs");
     assert_eq!(place.starts[4..], [100, 120, 10]);
@@ -28,8 +29,8 @@ fn the_head_keeps_its_place() {
     assert_eq!(place.nodes[4], [0, 1, 2, 3, 4].map(NodeId));
 }
 
-/// The head gets processors 0 to 4 at 100. At time 10, first fit would give a long job of two processors the processors
-/// 3 and 4, which are reserved. From time 20 on, a short job holds processors 3 and 4, and the long job gets other
+/// The head gets processors 0 to 4 at 100. At time 10, first fit would give processors 3 and 4, which are reserved, to
+/// a long job of two processors. From time 20 on, a short job holds processors 3 and 4, and the long job gets other
 /// processors.
 #[test]
 fn jobs_that_would_take_reserved_processors_are_retried_after_a_start() {

@@ -8,7 +8,7 @@ fn window(from: i64, until: Option<i64>, nodes: std::ops::Range<u32>) -> Window 
     Window { from, until, nodes: nodes.map(NodeId).collect() }
 }
 
-/// Records the starts of each job with its processors, and the end of each job.
+/// Records the time and the processors of each start of a job, and the end of each job.
 #[derive(Default)]
 struct Watcher {
     starts: Vec<Vec<(i64, Vec<NodeId>)>>,
@@ -113,8 +113,8 @@ fn a_quarter_of_the_machine_goes_out_of_service() {
     assert_eq!(spans, expected);
 }
 
-/// Under schedulers that use estimates, a known window delays jobs. Under other schedulers the jobs start, and their
-/// processors go out of service when they end.
+/// Under schedulers that use estimates, a known window delays jobs. Under other schedulers, the jobs start despite the
+/// window, and their processors go out of service when the jobs end.
 #[test]
 fn schedulers_with_estimates_plan_for_windows() {
     let jobs = [job(0, 100, 100, 16), job(0, 40, 40, 8)];
@@ -186,7 +186,7 @@ proptest! {
                 "turning-busy-list", "buddy", "mc1x1[tie=auto,shadows=2,every=16]", "placements[tie=1,1,1,1,1,1]"]
         ),
     ) {
-        // `conservative` does not support allocators that may refuse.
+        // `conservative` does not support allocators that may refuse a job.
         prop_assume!(scheduler != "conservative" || !["first-fit", "anca", "paging[size=1]", "busy-list", "turning-busy-list", "buddy", "placements[tie=1,1,1,1,1,1]"].contains(&allocator));
         prop_assume!(scheduler != "easy[guard=place]" || allocator != "anca");
         let windows = windows.into_iter().map(|(from, length, first, count)| {

@@ -79,7 +79,7 @@ impl Program {
         let pipes = child.stdin.take().zip(child.stdout.take());
         let (to_program, answers) = sync_channel(QUEUED_LINES);
         let (questions, from_program) = sync_channel(QUEUED_LINES);
-        // From here on, dropping the value stops the group.
+        // After this statement, dropping the value stops the process group.
         let to_program = Some(to_program);
         let stop = stop.clone();
         let program =

@@ -52,8 +52,8 @@ fn truncated_normal_is_symmetric_where_its_interval_is() {
     let service = normal(5.0, 2.0, 1.0, 9.0);
     assert!((service.quantile(0.5) - 5.0).abs() < 1e-12);
     assert!((service.mean() - 5.0).abs() < 1e-12);
-    // This is the probability of a time below mean + sd, given that the time is within two sd of the mean: (0.84134 -
-    // 0.02275) / 0.95450.
+    // The argument 0.857611 is the probability of a time below mean + sd, given that the time is within two sd of the
+    // mean: (0.84134 - 0.02275) / 0.95450.
     assert!((service.quantile(0.857_611) - 7.0).abs() < 1e-4);
 }
 

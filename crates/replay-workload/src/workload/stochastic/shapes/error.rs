@@ -130,7 +130,7 @@ pub enum ShapeError {
         job: i64,
         /// Sides, in processors.
         shape: [u16; 3],
-        /// Processors of the job in its trace.
+        /// Number of processors that the job needs in its trace.
         size: u32,
     },
 }

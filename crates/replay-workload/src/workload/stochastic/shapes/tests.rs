@@ -77,7 +77,7 @@ fn jobs_and_shapes_must_agree() {
         message(&mut [job(1, 25)]),
         "s.csv:2: job 1 needs 25 processors in its trace, but its shape is 2 x 3 x 4"
     );
-    // In 32 bits, the product of the sides wraps around to this size.
+    // In 32 bits, the product of the sides wraps around to the size of the job.
     let wrapped = 65535_u32.wrapping_mul(65535).wrapping_mul(65535);
     assert!(shapes.assign(&mut [job(2, wrapped)], &Links::default()).is_err());
 }

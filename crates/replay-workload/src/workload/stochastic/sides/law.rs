@@ -13,7 +13,7 @@ const DECREASING: [(u32, f64); 4] = [(1, 0.4), (2, 0.2), (4, 0.2), (8, 0.2)];
 pub(super) enum AxisLaw {
     /// Uniform within each interval.
     Intervals(Vec<Interval>),
-    /// Exponential, truncated to an integer and limited to 1..`extent`.
+    /// An exponential variable, truncated to an integer and limited to 1..`extent`.
     Exponential { mean: f64, extent: u16 },
 }
 

@@ -150,7 +150,7 @@ fn mean_sizes_are_exact() {
     assert_eq!(size("uniform", [32, 32, 1]), 16.5 * 16.5);
     assert!((size("uniform", [3, 5, 7]) - 2.0 * 3.0 * 4.0).abs() < 1e-12);
     assert_eq!(size("fixed[side=3]", [4, 4, 4]), 27.0);
-    // The mean is (1 + 4 + 9) / 3, for the shortest side of the machine.
+    // The mean is (1 + 4 + 9) / 3, because the shortest side of the machine is 3.
     assert!((size("uniform[equal=yes]", [3, 5, 1]) - 14.0 / 3.0).abs() < 1e-12);
     assert!((size("uniform[equal=yes]", [3, 5, 4]) - 12.0).abs() < 1e-12);
     assert_eq!(size("uniform[equal=yes]", [1, 1, 1]), 1.0);
@@ -175,8 +175,8 @@ fn sides_are_independent_unless_equal() {
     }
 }
 
-/// Jobs are small or large: no request has sides from both intervals. Each interval has its probability, and the sides
-/// are independent and uniform within an interval.
+/// Jobs are small or large: no request has sides from both intervals. Each interval occurs with its probability, and
+/// the sides are independent and uniform within an interval.
 #[test]
 fn a_job_is_small_or_large() {
     let sides = sides("intervals[sides=1-8:0.3,17-32:0.7,choice=job]");

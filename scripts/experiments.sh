@@ -25,8 +25,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 
-# Pages with date and commit, each with the name of a table of the page. All but trees take over ten minutes on two idle
-# cores.
+# Pages with date and commit, each with the name of a table of the page. Each takes over ten minutes on two
+# idle cores, except for trees.
 declare -A long=([messages]=bani-4-one-to-all-uniform.csv [contention-shaken]=contention-shaken-KTH-SP2-n-body.csv
     [table-2]=table-2-n-body.csv [torus-placements]=torus-slices.csv [links]=links.csv [trees]=trees-copies.csv)
 

@@ -183,7 +183,7 @@ class Campaign:
             return itertools.islice(cases, section.quick) if self.quick() else cases
         cases = list(cases)
         if not (section.first and self.quick()):
-            # Shuffle the cases, so that the cases dropped for lack of time are of all kinds.
+            # Shuffle the cases, so that a lack of time does not always exclude cases of the same kind.
             self.random(section.name).shuffle(cases)
         return cases[: section.quick or None] if self.quick() else cases
 

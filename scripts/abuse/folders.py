@@ -83,7 +83,7 @@ NAMES = [
 def names(campaign, name):
     """Returns the names that a scene writes below its directory, temporarily or finally."""
     scene = prepared(campaign, name)
-    # Two figures are enough to test all figures.
+    # Of the figures, test only two, because all figures are written in the same way.
     few = [file for file in sorted(scene.new.files) if not file.startswith("out/plots/")]
     few += [file for file in sorted(scene.new.files) if file.startswith("out/plots/")][:2]
     if not scene.scene.files:

@@ -124,7 +124,7 @@ impl Baseline {
         COMPARED.into_iter().enumerate().map(column).collect()
     }
 
-    /// Returns the changes for tables, each with the column after which it is shown.
+    /// Returns the columns of changes. For each of them, the result names the column after which a table shows it.
     pub fn shown(self: &Arc<Self>) -> Vec<RunChange> {
         let shown = |((name, .., title), column): ((Name, _, _, &'static str), _)| RunChange {
             of: name,

@@ -255,7 +255,7 @@ fn run_or_merge(
 fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
     let mut all: Vec<(Cell, Option<Vec<RejectedSize>>)> = Vec::with_capacity(cells.len());
     for (place, cell) in cells.iter().enumerate() {
-        // If a strategy admits no job, the cell is unchanged here; it fails with the reason when it runs.
+        // If a strategy admits no job, the cell stays unchanged. The run of this cell then fails with the reason.
         let (mut one, away) = match Admitted::of(cell) {
             Err(_) => (cell.clone(), None),
             Ok(admitted) => (admitted.cell.into_owned(), admitted.turned_away),

@@ -65,7 +65,7 @@ mod tests {
         let example = Example { place, machine, strategy, size: 6, wasted: "25" };
         let check = example.check().expect("a valid example");
         assert_eq!(check.verdict(), Verdict::Same);
-        // With pages of 4 x 4 and with the square of 4 x 4, the waste is 62.5 %. With single processors, the waste is 0
+        // With pages of side 4 and with the 4 x 4 square, the waste is 62.5 %. With single processors, the waste is 0
         // %.
         assert_eq!(check.swaps.len(), 3);
         assert_eq!(check.unnoticed().count(), 0);

@@ -99,7 +99,7 @@ impl Table for Projected {
         vec![
             C::text(
                 name::row,
-                "value that the runs of the row have in common, in the property of --row",
+                "value of the property --row, which is the same for all runs of this row",
                 |it| Some(&it.row),
             ),
             C::text(

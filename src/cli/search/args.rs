@@ -62,8 +62,8 @@ pub struct SearchArgs {
 
     /// Try these slacks, such as 0,0.1 or 0..0.3:0.05; may be repeated [default: 0].
     ///
-    /// The tie value decides among all candidates whose score is worse than the best score by at most this share of the
-    /// best score. A vector of --tie or --start may include a slack, as in SR,AF,WF,BF@SLACK. A vector without a slack
+    /// A candidate is considered if its score exceeds the best score by at most this share of the best score. The tie
+    /// value decides among these candidates. A vector of --tie or --start may include a slack, as in SR,AF,WF,BF@SLACK. A vector without a slack
     /// has the smallest slack of this list.
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Tie vectors")]
     pub slack: Vec<String>,

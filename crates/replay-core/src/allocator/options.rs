@@ -86,7 +86,7 @@ pub fn grid_of(topology: &Topology) -> Result<&Grid, String> {
 /// the error message.
 ///
 /// # Errors
-/// A message if the machine is not a grid or wraps around.
+/// A message if the machine wraps around or is not a grid.
 pub fn mesh_of<'a>(topology: &'a Topology, what: &str) -> Result<&'a Grid, String> {
     let grid = grid_of(topology)?;
     match grid.is_wrapped() {

@@ -151,7 +151,7 @@ fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
         match anew {
             false => add(format!("the job arrives at {at} s; {waiting} before it{free}")),
             true => add(format!(
-                "the job returns to its position in the queue at {at} s; {waiting} besides it{free}"
+                "the job returns to its position in the queue at {at} s; in addition, {waiting}{free}"
             )),
         }
     }

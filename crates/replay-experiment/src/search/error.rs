@@ -61,7 +61,7 @@ pub enum SearchError {
     Command {
         /// The command.
         command: String,
-        /// Error of the system.
+        /// Error that the operating system reported.
         source: io::Error,
     },
     /// The external search program failed or printed an invalid line.

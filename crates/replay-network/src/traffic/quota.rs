@@ -104,7 +104,7 @@ static TABLE: LazyLock<Table<Quota>> = LazyLock::new(|| {
     let law = |law| Quota { law, per: Per::Job };
     let exponential =
         Entry::new("exponential", law(Law::Exponential { mean: 5.0, rounding: Rounding::Up }))
-            .about("An exponential number of packets, at least 1.")
+            .about("An exponentially distributed number of packets, at least 1.")
             .source(
                 "Lo, Windisch, Liu, Nitzberg, CIS-TR-94-11; Bani-Mohammad, PhD thesis, chapter 4",
             )

@@ -76,7 +76,7 @@ impl PublishedComparison {
         lines
     }
 
-    /// Returns the value to plot for a number of a row: the number itself, or its ratio to the published number.
+    /// Returns the value to plot for a number in a row: either this number or its ratio to the published number.
     fn drawn(&self, row: &PublishedRow, value: f64) -> f64 {
         if self.values { value } else { value / row.printed }
     }

@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(labels(Scale::log(0.7, 12000.0), 6), ["1", "10", "100", "1,000", "10,000"]);
         assert_eq!(labels(Scale::log_round(4.0, 64.0), 6), ["2", "5", "10", "20", "50", "100"]);
         assert_eq!(labels(Scale::linear(0.0, 0.5), 5), ["0.0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
-        // This axis has less than a decade.
+        // This axis covers less than one decade.
         assert_eq!(labels(Scale::log(3.0, 8.5), 4), ["3", "4", "5", "6", "7", "8"]);
     }
 

@@ -1,6 +1,6 @@
 //! Suggestions for misspelt words.
 
-/// Maximum number of letters of a word that is compared. All names are shorter. The limit is needed because the time of
+/// Longer words are not compared with names; the limit is a number of letters. All names are shorter. The limit is needed because the time of
 /// a comparison is proportional to the product of the lengths of the two words.
 const LONGEST_WORD: usize = 64;
 

@@ -119,7 +119,7 @@ fn skipped(tally: &ErrorTally) -> String {
     if tally.total() == 0 { String::new() } else { format!("\n{tally}") }
 }
 
-/// Error of loading a workload.
+/// Error: a workload cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The trace cannot be read.

@@ -46,7 +46,7 @@ pub struct BlockRule {
 struct Geometry {
     /// Number of base blocks of a block.
     per_block: usize,
-    /// Number of base blocks of a lower block, which is a block of the highest level that is too small for the round.
+    /// Number of base blocks of a lower block. Lower blocks are the largest blocks that are too small for the round.
     per_lower: usize,
     /// Maximum number of lower blocks that a round may use; `None` for no limit.
     limit: Option<usize>,

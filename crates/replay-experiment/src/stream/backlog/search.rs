@@ -194,7 +194,7 @@ impl Table for Found {
             Column::text(name::mix, "sizes of the jobs", |row: &Self| Some(row.0.mix.name())),
             Column::text(name::estimates, "kind of estimates of service times", |row: &Self| Some(row.0.estimates.name())),
             Column::new(name::window, "jobs", "number of waiting jobs that may start, including the first", |row: &Self| row.0.window as u32),
-            Column::text(name::way, "selection rule found on the first halves, as parameters of placements", |row: &Self| Some(&*row.1.way)),
+            Column::text(name::way, "selection rule found on the first halves of the streams, written as parameters of the allocator placements", |row: &Self| Some(&*row.1.way)),
             Column::new(name::ways_tried, "", "number of selection rules evaluated, most of them on few jobs", |row: &Self| row.1.tried as u32),
             Column::new(name::stream_jobs, "jobs", "number of jobs per stream", |row: &Self| row.0.jobs as u32),
             Column::new(name::streams, "", "number of streams, each with its own seed", |row: &Self| row.1.delay.len() as u32),

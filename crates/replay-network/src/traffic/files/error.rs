@@ -16,7 +16,7 @@ pub enum TableError {
     Io {
         /// The file as the user named it.
         file: String,
-        /// Error of the system.
+        /// Error that the operating system reported.
         source: io::Error,
     },
     /// A line is too long.

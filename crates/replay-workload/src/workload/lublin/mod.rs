@@ -97,7 +97,8 @@ impl LublinFeitelson {
         Self { batch: Some(JobClass::batch(processors)), ..Self::empty(processors) }
     }
 
-    /// Returns the model of the whole sample as one class, like the program with `INCLUDE_JOBS_TYPE` off.
+    /// Returns the model that treats the whole sample as one class. The published program does this if
+    /// `INCLUDE_JOBS_TYPE` is off.
     #[must_use]
     pub fn untyped(processors: u32) -> Self {
         Self { untyped: Some(JobClass::untyped(processors)), ..Self::empty(processors) }

@@ -14,7 +14,7 @@ pub enum RecordedPlacementsError {
     Io {
         /// The file.
         file: String,
-        /// Error of the system.
+        /// Error that the operating system reported.
         source: io::Error,
     },
     /// The trace is malformed.

@@ -156,7 +156,8 @@ fn run_or_merge(
             "--deps {rule} is for replays of traces (replay without a command, sweep, search)"
         )));
     }
-    if let Some(problem) = args.shard.shard().problem(&trace_names(&args.grid.trace)) {
+    let traces = trace_names(&args.grid.trace);
+    if let Some(problem) = args.shard.shard().and_then(|shard| shard.problem(&traces)) {
         return Err(Failure::usage_message(problem));
     }
     reject_recorded_scheduler(&parse_list::<SchedulerSpec>(&args.grid.sched, "fcfs")?)?;

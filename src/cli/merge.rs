@@ -20,7 +20,8 @@ pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let kind = first.plan.kind();
     if let Some(other) = parts.iter().find(|part| part.plan.kind() != kind) {
         let (one, two, other) = (first.path.display(), other.path.display(), other.plan.kind());
-        let message = format!("{one} is from a {kind}, {two} is from a {other}");
+        let message =
+            format!("{one} is a shard of replay {kind}, but {two} is a shard of replay {other}");
         return Err(Failure::data(anyhow::anyhow!(message)));
     }
     let exit = match Kind::ALL.into_iter().find(|one| one.name() == kind) {
@@ -34,7 +35,7 @@ pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
         }
     };
     if !args.process.quiet {
-        eprint_line(format_args!("merge: merged a {kind} from {} folders", parts.len()));
+        eprint_line(format_args!("merge: merged {} folders of {kind}", parts.len()));
     }
     Ok(exit)
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::exit::Failure;
+use super::exit::{Failure, eprint_line};
 use super::journal::{self, PLAN_FILE, PlanFile, of_journal};
 use super::results::Tally;
 use super::session::Session;
@@ -29,8 +29,8 @@ pub struct JournalHandle<R> {
 }
 
 impl<R: Serialize + DeserializeOwned> JournalHandle<R> {
-    /// Opens or begins the journal in the folder of a session; `None` without a folder. [`other_builds`](journal::other_builds)
-    /// explains `other_build`.
+    /// Opens or begins the journal in the folder of a session; `None` without a folder. `known` contains the cells that the
+    /// journal may have; `None` for any cells. [`other_builds`](journal::other_builds) explains `other_build`.
     ///
     /// # Errors
     /// A usage error if the folder has a journal of another configuration or build, or cannot be written; a data error
@@ -38,6 +38,7 @@ impl<R: Serialize + DeserializeOwned> JournalHandle<R> {
     pub fn begin(
         session: &mut Session,
         mut plan: PlanFile,
+        known: Option<&[CellId]>,
         other_build: Option<bool>,
     ) -> Result<Option<Self>, Failure> {
         let is_permanent = plan.shard.is_some();
@@ -57,7 +58,14 @@ impl<R: Serialize + DeserializeOwned> JournalHandle<R> {
             {
                 return Err(of_others(&dir));
             }
-            journal = Some(open()?);
+            let opened = open()?;
+            if let Some(known) = known {
+                let known: HashSet<CellId> = known.iter().copied().collect();
+                if opened.ids().any(|id| !known.contains(&id)) {
+                    return Err(of_others(&dir));
+                }
+            }
+            journal = Some(opened);
         }
         // Write the plan before a new journal, because a journal without a plan counts as the journal of a sweep.
         plan.write(&dir)?;
@@ -69,8 +77,13 @@ impl<R: Serialize + DeserializeOwned> JournalHandle<R> {
     ///
     /// # Errors
     /// The errors of [`begin`](Self::begin), and a usage error if the folder has the journal of another command.
-    pub fn of_shard(session: &mut Session, plan: PlanFile, shard: Shard) -> Result<Self, Failure> {
-        Self::begin(session, plan, None)?.ok_or_else(|| {
+    pub fn of_shard(
+        session: &mut Session,
+        plan: PlanFile,
+        known: &[CellId],
+        shard: Shard,
+    ) -> Result<Self, Failure> {
+        Self::begin(session, plan, Some(known), None)?.ok_or_else(|| {
             Failure::usage_message(format!(
                 "--shard {shard}: the folder of --out contains the journal of another command; choose another folder"
             ))
@@ -97,7 +110,7 @@ impl<R> Drop for JournalHandle<R> {
 /// Returns the failure for a folder with a journal of other cells. New results would remove this journal.
 fn of_others(dir: &Dir) -> Failure {
     Failure::usage_message(format!(
-        "{} has the journal of an unfinished command of another configuration ({JOURNAL_FILE}): finish that command, \
+        "{} has the journal of a command with other options or traces ({JOURNAL_FILE}): finish that command, \
          choose another folder, or discard the journal with --force",
         dir.path().display()
     ))
@@ -147,18 +160,21 @@ impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
             resumed.merge(shards)?;
             return Ok(resumed);
         }
-        let shard = shard.shard();
-        let own: Vec<usize> = shard.cells(all as u32).map(|place| place as usize).collect();
+        let own = shard.shard().unwrap_or(Shard::WHOLE).cells(all as u32);
+        let own: Vec<usize> = own.map(|place| place as usize).collect();
         resumed.all = own.len();
-        if shard.is_whole() {
-            let plan = PlanFile::new(session.kind(), crate::cli::build::this())?;
-            resumed.kept = JournalHandle::begin(session, plan, None)?;
-        } else {
-            let plan = plan_of_shard(session.kind(), shard, command, digest)?;
-            let kept = JournalHandle::of_shard(session, plan, shard)?;
-            session.run_shard(kept.open().path().to_path_buf());
-            resumed.kept = Some(kept);
-        }
+        resumed.kept = match shard.shard() {
+            None => {
+                let plan = PlanFile::new(session.kind(), crate::cli::build::this())?;
+                JournalHandle::begin(session, plan, Some(&resumed.ids), None)?
+            }
+            Some(shard) => {
+                let plan = plan_of_shard(session.kind(), shard, command, digest)?;
+                let kept = JournalHandle::of_shard(session, plan, &resumed.ids, shard)?;
+                session.run_shard(kept.open().path().to_path_buf());
+                Some(kept)
+            }
+        };
         resumed.read(session, own)?;
         Ok(resumed)
     }
@@ -166,10 +182,6 @@ impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
     /// Reads the results of the cells `own` from the journal of the folder.
     fn read(&mut self, session: &Session, own: Vec<usize>) -> Result<(), Failure> {
         if let Some(kept) = &self.kept {
-            let known: HashSet<CellId> = self.ids.iter().copied().collect();
-            if kept.open().ids().any(|id| !known.contains(&id)) {
-                return Err(of_others(&kept.dir));
-            }
             for &place in &own {
                 if let Some(Outcome::Done(done)) =
                     kept.open().read(self.ids[place]).map_err(of_journal)?
@@ -200,7 +212,10 @@ impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
         for (place, &id) in self.ids.iter().enumerate() {
             match outcome(&mut journals, place as u32, id, same)? {
                 Outcome::Done(done) => self.results[place] = Some(*done),
-                Outcome::Failed(why) => self.failed.push((place, why)),
+                Outcome::Failed(why) => {
+                    eprint_line(format_args!("replay: cell failed: {why}"));
+                    self.failed.push((place, why));
+                }
             }
         }
         Ok(())

@@ -28,7 +28,8 @@ pub struct MergeArgs {
 
     /// Write results into this folder.
     ///
-    /// The results are tables and a manifest; for all commands except sweep also figures.
+    /// The results are tables and a manifest. For all commands except sweep, figures are drawn if the command of the first
+    /// folder draws figures.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: PathBuf,
 
@@ -67,15 +68,16 @@ impl MergeArgs {
 pub struct ShardArg {
     /// Run one of N parts (1/N to N/N); replay merge combines the parts.
     ///
-    /// A part consists of every N-th cell of the grid.
+    /// A part consists of every N-th cell of the grid. It writes only a plan and a journal into --out. The same command
+    /// continues an interrupted part.
     #[arg(long, value_name = "I/N", requires = "out", help_heading = "Output")]
     shard: Option<Shard>,
 }
 
 impl ShardArg {
-    /// Returns the shard; the whole grid if the option is absent.
-    pub fn shard(self) -> Shard {
-        self.shard.unwrap_or(Shard::WHOLE)
+    /// Returns the shard, or `None` if the option is absent. The shard 1/1 has all cells, and can be merged too.
+    pub fn shard(self) -> Option<Shard> {
+        self.shard
     }
 }
 
@@ -133,15 +135,18 @@ impl ShardFolder {
             Failure::data(anyhow::Error::new(error).context(what))
         })?;
         let hold = DirLock::shared(opened).map_err(Failure::usage)?;
-        let unreadable = |error: std::io::Error| {
-            let what = format!(
-                "{}: is not the folder of a shard: cannot read {PLAN_FILE}",
-                path.display()
-            );
-            Failure::data(anyhow::Error::new(error).context(what))
+        let what = format!("{}: is not the folder of a shard", path.display());
+        let text = match PlanFile::text(hold.dir()) {
+            Ok(text) => text,
+            Err(error) => {
+                let what = format!("{what}: cannot read {PLAN_FILE}");
+                return Err(Failure::data(anyhow::Error::new(error).context(what)));
+            }
         };
-        let text = PlanFile::text(hold.dir()).map_err(unreadable)?;
-        let text = text.ok_or_else(|| unreadable(std::io::ErrorKind::NotFound.into()))?;
+        let Some(text) = text else {
+            let message = format!("{what}: it contains no {PLAN_FILE}, which --shard writes");
+            return Err(Failure::data(anyhow::anyhow!(message)));
+        };
         let plan: PlanFile = serde_json::from_slice(&text).map_err(|error| no_plan(path, error))?;
         let Some(shard) = &plan.shard else {
             let (path, kind) = (path.display(), plan.kind());
@@ -156,7 +161,8 @@ impl ShardFolder {
 
 /// Returns the failure for a folder whose plan cannot be used.
 pub fn no_plan(path: &Path, cause: impl Into<anyhow::Error>) -> Failure {
-    let what = format!("{} is not a shard plan", path.join(PLAN_FILE).display());
+    let plan = path.join(PLAN_FILE);
+    let what = format!("{} is not a shard plan; run the shard again with --force", plan.display());
     Failure::data(cause.into().context(what))
 }
 
@@ -187,7 +193,9 @@ impl<'a> Shards<'a> {
             let first = &parts[0];
             let (one, other) = (first.path.display(), part.path.display());
             if *digest != plans[0].0 {
-                let message = format!("{one} and {other} are not shards of one plan");
+                let message = format!(
+                    "{one} and {other} are shards of different commands: options, traces or the program differ"
+                );
                 return Err(Failure::data(anyhow::anyhow!(message)));
             }
             let (a, b) = (&first.build, &part.build);
@@ -222,7 +230,7 @@ impl<'a> Shards<'a> {
         Self::of_one_plan(parts, args, |part| {
             let plan = &part.plan.plan;
             if plan["format"] != FORMAT {
-                let message = "it is a plan of another version of replay: run the shards again";
+                let message = "it is a plan of another version of replay";
                 return Err(no_plan(&part.path, anyhow::anyhow!(message)));
             }
             let plan = ShardPlan::<S>::deserialize(plan).map_err(|e| no_plan(&part.path, e))?;
@@ -238,7 +246,7 @@ impl<'a> Shards<'a> {
         match self.digest == digest {
             true => Ok(()),
             false => Err(Failure::data(anyhow::anyhow!(
-                "{}: the traces or the program have changed since the cells of this shard ran",
+                "{}: the traces or the program have changed since the cells of this shard ran; run all shards again with --force",
                 self.parts[0].path.display()
             ))),
         }

@@ -192,6 +192,11 @@ pub fn merge(
     parts: &[ShardFolder],
 ) -> Result<Exit, Failure> {
     let (mut streams, shards) = Shards::of_one_command::<StreamArgs>(parts, args)?;
+    if streams.backlog.is_given() && args.sort.sort.is_some() {
+        return Err(Failure::usage_message(
+            "--sort cannot be used with shards of stream --backlog",
+        ));
+    }
     args.replace_output(&mut streams.sort, &mut streams.output);
     run_or_merge(&streams, command, Some(&shards))
 }
@@ -308,7 +313,7 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
             }
             Err(ReplicateError::Run { error: SampleError::Cancelled(_), .. }) => None,
             Err(error) => {
-                eprint_line(format_args!("replay: point failed: {point}: {error}"));
+                eprint_line(format_args!("replay: cell failed: {point}: {error}"));
                 Some(Err(format!("{point}: {error}")))
             }
         })

@@ -63,7 +63,7 @@ fn merged_shards_equal_the_whole_search() {
         let folders = run_shards(&dir, &search, count);
         let merged = dir.replay(&format!("merge {folders} --out merged")).code(0);
         merged.demand(merged.stdout == whole.stdout, "equal tables");
-        let merged = merged.says(&format!("merge: merged a search from {count} folders\n"));
+        let merged = merged.says(&format!("merge: merged {count} folders of search\n"));
         // The merge prints the same best vectors as the search.
         let winners = whole.stderr.lines().filter(|line| line.contains("ranks first"));
         winners.for_each(|line| merged.demand(merged.stderr.contains(line), line));
@@ -96,7 +96,7 @@ fn merge_rejects_shards_of_other_searches() {
     dir.replay("merge -q p1 easy --out merged").fails(
         3,
         1,
-        &["p1 and easy are not shards of one plan"],
+        &["p1 and easy are shards of different commands"],
     );
     // Plans of earlier versions contain the command line.
     let plan = String::from_utf8(dir.read("easy/plan.json")).expect("UTF-8");
@@ -105,13 +105,13 @@ fn merge_rejects_shards_of_other_searches() {
     dir.replay("merge -q p1 easy --out merged").fails(
         3,
         1,
-        &["easy/plan.json is not a shard plan", "another version of replay: run the shards again"],
+        &["easy/plan.json is not a shard plan", "another version of replay"],
     );
     dir.replay("sweep -q --jobs 20 --shard 1/2 --out sweep").code(0);
     dir.replay("merge p1 sweep --out merged").fails(
         3,
         1,
-        &["p1 is from a search, sweep is from a sweep"],
+        &["p1 is a shard of replay search, but sweep is a shard of replay sweep"],
     );
     dir.replay(&format!("search {GRID} -q --shard 1/2 --out sweep")).fails(2, 1, &["sweep"]);
     // Change one job of the trace.

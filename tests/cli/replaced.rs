@@ -166,8 +166,7 @@ fn keeps_journals_of_another_configuration() {
         let dir = tiny();
         without_room(&dir, 20, &format!("{command} -q --out out")).code(2);
         let journal = dir.read("out/journal.txt");
-        let words =
-            ["out has the journal of an unfinished command of another configuration", "--force"];
+        let words = ["out has the journal of a command with other options or traces", "--force"];
         dir.replay(&format!("{other} -q --out out")).fails(2, 1, &words);
         assert_eq!(dir.read("out/journal.txt"), journal, "{other}");
         dir.replay(&format!("{command} --out out")).code(0).says("done before");

@@ -414,7 +414,7 @@ fn does_not_mix_in_other_unfinished_results() {
     // Another configuration replaces an unfinished run only with --force, and reuses none of its cells.
     restore();
     let other = format!("{resume} --seed 7");
-    dir.replay(&other).fails(2, 1, &["an unfinished command of another configuration"]);
+    dir.replay(&other).fails(2, 1, &["a command with other options or traces"]);
     let seed = dir.replay(&format!("{other} --force")).code(0);
     seed.demand(!seed.stderr.contains("done before"), "no cell of seed 7 is known");
     dir.replay(&format!("{stream} --seed 7 -q --out clean")).code(0);

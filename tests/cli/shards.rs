@@ -22,6 +22,8 @@ trials!(
     merge_rejects_a_shard_as_output,
     merged_shards_equal_whole_streams_and_contention_runs,
     merge_rejects_shards_of_other_streams,
+    a_refused_command_leaves_a_shard_as_it_is,
+    merge_reports_failed_cells,
     task_array_equals_a_sweep,
     slurm_trial_reports_missing_programs,
 );
@@ -72,7 +74,7 @@ fn merge_rejects_shards_of_other_plans() {
     let (dir, folders) = sharded(2);
     dir.replay("sweep -q --jobs 20 --shard 1/2 --out other").code(0);
     let failed = dir.replay(&format!("merge {folders} other --out merged"));
-    failed.fails(3, 1, &["s2 and other are not shards of one plan"]);
+    failed.fails(3, 1, &["s2 and other are shards of different commands"]);
     // The two vectors give the same decisions under different names, so the tables would differ.
     for (shard, tie) in [("1/2", "2,13,20,6"), ("2/2", "2,26,40,12")] {
         let out = shard.replace('/', "of");
@@ -82,7 +84,7 @@ fn merge_rejects_shards_of_other_plans() {
         .code(0);
     }
     let failed = dir.replay("merge 1of2 2of2 --out merged");
-    failed.fails(3, 1, &["1of2 and 2of2 are not shards of one plan"]);
+    failed.fails(3, 1, &["1of2 and 2of2 are shards of different commands"]);
     assert!(!dir.path("merged").exists());
 }
 
@@ -217,11 +219,46 @@ fn merge_rejects_shards_of_other_streams() {
     let dir = Dir::with_trace();
     dir.replay(&format!("{STREAM} -q --shard 1/2 --out p1")).code(0);
     dir.replay(&format!("{STREAM} -q --seed 1 --shard 2/2 --out p2")).code(0);
-    let words = ["p1 and p2 are not shards of one plan"];
+    let words = ["p1 and p2 are shards of different commands"];
     dir.replay("merge p1 p2 --out merged").fails(3, 1, &words);
     dir.replay(&format!("{STREAM} --shard 2/2")).refused(&["--out"]);
     let words = ["--shard 1/2: standard input cannot be read again"];
     dir.replay("contend --trace - --shard 1/2 --out c1").fails(2, 1, &words);
+}
+
+fn a_refused_command_leaves_a_shard_as_it_is() {
+    let search = "search --jobs 50 --sr 1 --factors 0..1 --no-plots";
+    for (command, other) in [(STREAM, "--seed 1"), (search, "--split 0.5")] {
+        let dir = Dir::with_trace();
+        // The shard 1/1 has all cells, and can be merged like other shards.
+        dir.replay(&format!("{command} -q --shard 1/1 --out part")).code(0);
+        let before = dir.read("part/plan.json");
+        let refused = dir.replay(&format!("{command} {other} -q --shard 1/1 --out part"));
+        refused.fails(2, 1, &["part has the journal of a command with other options or traces"]);
+        assert_eq!(dir.read("part/plan.json"), before);
+        dir.replay("merge part -q --out merged").code(0);
+        dir.replay(&format!("{command} -q --out whole")).code(0);
+        assert_equal_results(&dir, "merged", "whole");
+    }
+}
+
+fn merge_reports_failed_cells() {
+    let dir = Dir::new();
+    let stream = "stream --backlog 1,4 --machine torus:4x4x4 --mix small --rules first --jobs 60 --replications 2 -q";
+    let whole = dir.replay(stream).code(1);
+    let failed = whole.stderr.lines().filter(|line| line.starts_with("replay: cell failed: "));
+    assert_ne!(failed.count(), 0, "{}", whole.stderr);
+    for number in [1, 2] {
+        dir.replay(&format!("{stream} --shard {number}/2 --out p{number}"));
+    }
+    let merged = dir.replay("merge p1 p2 -q --out merged").code(1);
+    let sorted = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&merged.stderr), sorted(&whole.stderr));
+    dir.replay("merge p1 p2 --sort utilization --out merged").fails(2, 1, &["--sort"]);
 }
 
 /// A stand-in for HyperQueue that supports only the features used by the script: `submit` runs a command once for each

@@ -42,8 +42,8 @@ use replay_output::report::page::searched;
 pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let session = Session::begin(Kind::Search, &args.output, command)?;
     match args.shard.shard() {
-        shard if !shard.is_whole() => shard::run(args, session, shard),
-        _ => search_all(ResolvedSearch::of(args)?, args.sort.of()?, session, None),
+        Some(shard) => shard::run(args, session, shard),
+        None => search_all(ResolvedSearch::of(args)?, args.sort.of()?, session, None),
     }
 }
 
@@ -209,7 +209,7 @@ fn kept(
 ) -> Result<Option<JournalHandle<Evaluation>>, Failure> {
     let mut plan = PlanFile::new(Kind::Search, crate::cli::build::this())?;
     plan.evaluated = Some(output::evaluated(task)?);
-    let kept = JournalHandle::begin(session, plan, None)?;
+    let kept = JournalHandle::begin(session, plan, None, None)?;
     if let Some(done) = kept.as_ref().map(|kept| kept.open().len()).filter(|&done| done > 0) {
         session
             .print_line(format_args!("search: {} evaluations done before", grouped(done as u64)));

@@ -74,7 +74,7 @@ pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit
         output: args.output.clone(),
     };
     let plan = plan_of_shard(Kind::Search, shard, &whole, digest(&task, &ids)?)?;
-    let kept = JournalHandle::<Evaluation>::of_shard(&mut session, plan, shard)?;
+    let kept = JournalHandle::<Evaluation>::of_shard(&mut session, plan, &ids, shard)?;
     let own = |place: usize| shard.of_cell(place as u32) == shard;
     let left = |kept: &JournalHandle<Evaluation>| {
         let journal = kept.open();

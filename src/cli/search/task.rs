@@ -82,8 +82,7 @@ impl ResolvedSearch {
             top: args.top,
             spare: args.spare,
         };
-        let shard = args.shard.shard();
-        let divided = if shard.is_whole() { Ok(()) } else { spec.check_shard(shard) };
+        let divided = args.shard.shard().map_or(Ok(()), |shard| spec.check_shard(shard));
         divided.and_then(|()| Self::new(spec, grid)).map_err(|error| match (error, factors) {
             // Name the option that was given.
             (SearchError::Settings(text), Some(option)) if !text.starts_with("--largest") => {

@@ -84,7 +84,12 @@ pub fn write(
                 let key = plan.key(run).map_err(Failure::usage)?;
                 let (trace, machine, scheduler) = (&key.trace, &key.topology, &key.scheduler);
                 let strategy = key.strategy();
-                tally.failed.push(format!("{trace} {machine} {scheduler} {strategy}: {why}"));
+                let failure = format!("{trace} {machine} {scheduler} {strategy}: {why}");
+                // Cells that failed in this process were reported when they failed.
+                if cells_run == 0 {
+                    eprint_line(format_args!("replay: cell failed: {failure}"));
+                }
+                tally.failed.push(failure);
             }
             Outcome::Done(mut result) => {
                 // Records contain the numbers; names and order are taken from the plan.

@@ -61,7 +61,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let json = plan.to_json().map_err(|e| Failure::output(PLAN_FILE, e))?;
     let mut file = PlanFile::new(Kind::Sweep, json)?;
     file.shard = Some(shard.to_string());
-    let kept = JournalHandle::begin(&mut session, file, Some(args.other_build))?;
+    let kept = JournalHandle::begin(&mut session, file, None, Some(args.other_build))?;
     let Some(kept) = kept else { return print(&plan.grid) };
     let mut journal = kept.open();
     let runs = pending(&plan, shard, &journal, args.retry_failed).map_err(Failure::usage)?;

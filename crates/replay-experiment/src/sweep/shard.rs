@@ -35,7 +35,7 @@ impl Shard {
 
     /// Returns the reason why the parts of a command that reads these traces again for its merge cannot be merged.
     pub fn problem(self, traces: &[impl AsRef<str>]) -> Option<String> {
-        (!self.is_whole() && traces.iter().any(|name| name.as_ref() == "-")).then(|| {
+        traces.iter().any(|name| name.as_ref() == "-").then(|| {
             format!(
                 "--shard {self}: standard input cannot be read again by replay merge; name a file"
             )

@@ -82,13 +82,18 @@ struct Shortened {
 impl Shortened {
     fn common(&self) -> String {
         match (self.before.as_str(), self.after.as_str()) {
-            (before, "") => before.to_string(),
+            (before, "") => closed(before),
             (before, after) if self.left.iter().all(String::is_empty) => {
-                format!("{before} {after}").trim().to_string()
+                closed(&format!("{before} {after}"))
             }
-            (before, after) => format!("{before} … {after}").trim().to_string(),
+            (before, after) => closed(&format!("{before} … {after}")),
         }
     }
+}
+
+/// Removes spaces around a text, and a comma or colon after which nothing follows.
+fn closed(text: &str) -> String {
+    text.trim().trim_end_matches([',', ':']).to_string()
 }
 
 fn without_common<'a>(texts: impl Iterator<Item = &'a str>) -> Shortened {
@@ -111,7 +116,7 @@ fn without_common<'a>(texts: impl Iterator<Item = &'a str>) -> Shortened {
     Shortened {
         before,
         after: after.join(" "),
-        left: words.into_iter().map(|of| of.join(" ")).collect(),
+        left: words.into_iter().map(|of| closed(&of.join(" "))).collect(),
     }
 }
 
@@ -127,6 +132,11 @@ mod tests {
         assert_eq!(short.common(), "finish time … load 10");
         let same = without_common(["a b", "a b"].into_iter());
         assert_eq!((same.common().as_str(), same.left), ("a b", vec![String::new(); 2]));
+        let list = without_common(["mesh: held, FL", "mesh: held, AFL"].into_iter());
+        assert_eq!(
+            (list.common().as_str(), list.left),
+            ("mesh: held", vec!["FL".into(), "AFL".into()])
+        );
         let none = without_common(["a", "b"].into_iter());
         assert_eq!((none.common().as_str(), none.left.len()), ("", 2));
     }

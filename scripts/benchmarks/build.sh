@@ -42,7 +42,7 @@ measured by hand on 2026-11-26; one thread, except for the first command and the
 |---|---:|---:|---:|
 | `replay --trace KTH-SP2 --alloc mc1x1 --tie 2,13,20,6` | 0.069 | 0.989 | 40 |
 | `replay --trace LANL-CM5 --alloc mc1x1 --tie 12,42,41,15` | 0.85 | 0.973 | 8 |
-| `replay sweep --trace KTH-SP2 --alloc mc1x1 --sr 2 --af 0..4 --wf 0..4 --bf 0..4 --distances-only` | 2.94 | 1.005 | 2 |
+| `replay sweep --trace KTH-SP2 --alloc mc1x1 --sr 2 --af 0..4 --wf 0..4 --bf 0..4 --distances-only --out out` | 2.94 | 1.005 | 2 |
 | `replay search --trace NASA-iPSC` | 15.9 | 0.993 | 1 |
 | `replay contend --trace KTH-SP2 --jobs 300 --alloc mc1x1 --tie 2,13,20,6 --pattern n-body` | 0.47 | 1.009 | 2 |
 
@@ -53,6 +53,17 @@ The same for commit 30be4670 divided by 114b9bdb, where 114b9bdb still wrote tab
 | `replay --trace KTH-SP2 --alloc mc1x1 --tie 2,13,20,6` | 0.073 | 0.958 | 30 |
 | `replay --trace LANL-CM5 --alloc mc1x1 --tie 12,42,41,15` | 0.88 | 0.938 | 4 |
 | `replay contend --trace KTH-SP2 --jobs 300 --alloc mc1x1 --tie 2,13,20,6 --pattern n-body` | 0.49 | 0.985 | 4 |
+
+The same for commit e26c1b83 divided by 1e9b5efc, where 1e9b5efc still had traces and jobs in `replay-core`:
+
+| command | CPU s | ratio | pairs |
+|---|---:|---:|---:|
+| `replay --trace KTH-SP2 --alloc mc1x1 --tie 2,13,20,6` | 0.074 | 1.022 | 30 |
+| `replay --trace LANL-CM5 --alloc mc1x1 --tie 12,42,41,15` | 0.93 | 1.022 | 6 |
+| `replay --trace KTH-SP2 --alloc mm` | 0.22 | 0.986 | 4 |
+| `replay --trace KTH-SP2 --alloc gen-alg` | 0.15 | 0.975 | 6 |
+| `replay search --trace NASA-iPSC` | 15.9 | 0.965 | 1 |
+| `replay contend --trace KTH-SP2 --jobs 300 --alloc mc1x1 --tie 2,13,20,6 --pattern n-body` | 0.48 | 0.938 | 4 |
 
 `results` has 14.0 MB, 6.0 MB of them figures (`git ls-files results | xargs cat | wc -c`); before, 69 MB.
 TXT

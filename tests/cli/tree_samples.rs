@@ -1,29 +1,18 @@
-//! Compares `replay place` with decisions of running controllers and with results that the tests of Kueue expect. The
-//! files of samples are in a directory next to the checkout.
+//! Compares `replay place` with decisions of running controllers and with results that the tests of Kueue expect, by the
+//! files in `tests/samples`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::dir::{Dir, checkout, ignored, trial};
+use super::dir::{Dir, checkout};
 use replay::allocator::hierarchy::Denied;
 use replay::allocator::hierarchy::kueue::{KueueOptions, Level, Mode, Profile};
 use replay_reference::hierarchy as literal;
 
-/// Returns the tests of this file.
-pub fn trials() -> Vec<libtest_mimic::Trial> {
-    let tests: [(&str, fn()); 2] = [
-        ("sixty_decisions_of_controllers", sixty_decisions_of_controllers),
-        ("facts_of_kueues_tests", facts_of_kueues_tests),
-    ];
-    let run = |(name, test): (&str, fn())| match folder().is_dir() {
-        true => trial(module_path!(), name, test),
-        false => ignored(module_path!(), name, "samples absent"),
-    };
-    tests.map(run).into()
-}
+trials![sixty_decisions_of_controllers, facts_of_kueues_tests];
 
 fn folder() -> PathBuf {
-    checkout().join("../shared/samples")
+    checkout().join("tests/samples")
 }
 
 fn sixty_decisions_of_controllers() {

@@ -13,8 +13,7 @@ from conftest import REPOSITORY
 import replay
 
 GOLDEN = REPOSITORY / "tests" / "golden"
-# The golden tests of the program use the same folder beside the checkout.
-SAMPLES = (REPOSITORY / ".." / "shared" / "samples").resolve()
+SAMPLES = REPOSITORY / "tests" / "samples"
 
 SHORT = {"-t": "trace", "-s": "sched", "-a": "alloc", "-q": "quiet"}
 READ = {"trace", "policy", "from", "jobs", "days"}
@@ -61,8 +60,7 @@ def folder(tmp_path_factory):
     """A folder with the inputs of the golden commands."""
     folder = tmp_path_factory.mktemp("golden")
     (folder / "traces").symlink_to(REPOSITORY / "traces")
-    if SAMPLES.is_dir():
-        (folder / "samples").symlink_to(SAMPLES)
+    (folder / "samples").symlink_to(SAMPLES)
     (folder / "inputs").symlink_to(GOLDEN / "inputs")
     return folder
 

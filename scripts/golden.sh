@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs the commands of tests/golden/commands.txt and compares the hashes of their output with tests/golden/hashes.txt.
+# Runs the commands of tests/golden/commands.txt and compares the hashes of their columns with tests/golden/hashes.txt.
 #
 # Usage: scripts/golden.sh [--write] [--keep DIR] [--program FILE]
 #
-#   --write     write the hashes of this build instead of comparing; all inputs must be present
+#   --write     write the hashes of this build instead of comparing; those of absent traces stay
 #   --keep DIR  keep the hashed texts in DIR, to compare two builds with diff
 #   --program FILE  check the program of another build
 #

@@ -1,4 +1,4 @@
-//! Golden outputs: commands on small inputs, and the hashes of the data they write.
+//! Golden outputs: commands on small inputs, and the hashes of the columns they write.
 //!
 //! ```text
 //! scripts/golden.sh             compare with tests/golden/hashes.txt
@@ -6,13 +6,14 @@
 //! ```
 //!
 //! `tests/golden/commands.txt` has the commands. A case is a line with a name, `:` and a command. Indented lines below
-//! this line are further commands in the same directory. Each case starts in an empty directory with links to `traces`
-//! of the checkout, to `tests/golden/inputs`, and to the folder of samples. Only data is hashed: standard output in CSV,
-//! JSON or Markdown, and every CSV, Parquet, JSON and SWF file below the directory. Manifests, plans of shards, pages, figures
-//! and wall-clock times are not hashed. A Parquet file is hashed as text, so that another encoder does not change its
-//! hash.
+//! this line are further commands in the same directory. Each case starts in an empty directory with links to `traces`,
+//! `tests/golden/inputs` and `tests/samples` of the checkout. Only data is hashed: standard output in CSV, JSON or Markdown,
+//! and every CSV, Parquet, JSON and SWF file below the directory, the data of figures included. Tables have a hash for each
+//! column, so that a new column adds a line and changes none; other files have one hash. Manifests, plans of shards, pages,
+//! pictures, wall-clock times and explanations of names (`TEXTS`) are not hashed. A Parquet file is hashed as text, so that
+//! another encoder does not change its hashes; a CSV file beside it has hashes only of columns whose text differs.
 //!
-//! A case that needs an absent trace or sample is ignored with the reason. `REPLAY_GOLDEN_KEEP` is a folder in which
+//! A case that needs an absent trace is ignored with the reason. `REPLAY_GOLDEN_KEEP` is a folder in which
 //! the hashed texts are kept, to compare two builds with `diff`. `REPLAY_GOLDEN_PROGRAM` is the path of the program of
 //! another build.
 
@@ -20,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Arc, Mutex};
 
@@ -41,14 +42,20 @@ const PRINTS: [&str; 3] = ["place", "network", "plan"];
 /// Columns of wall-clock time, which only standard output contains.
 const TIMES: [&str; 2] = ["seconds", "allocator_seconds"];
 
+/// Columns of listings that explain names. The reference pages of the book show them.
+const TEXTS: [&str; 1] = ["about"];
+
+/// The name of the hash of a file that is no table.
+const WHOLE: &str = "-";
+
 /// A named list of commands that run in order in one directory.
 struct Case {
     name: &'static str,
     lines: Vec<&'static str>,
 }
 
-/// The hash of each output, by `CASE OUTPUT`.
-type Hashes = BTreeMap<String, String>;
+/// The hash of each column of each output, by `CASE OUTPUT` and the name of the column.
+type Hashes = BTreeMap<String, BTreeMap<String, String>>;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -74,7 +81,6 @@ fn main() -> ExitCode {
             .with_kind(kind)
         })
         .collect();
-    let complete = trials.iter().all(|trial| !trial.has_ignored_flag());
     if writes.is_none() {
         // Writing the hashes removes the hashes of retired cases.
         trials.push(Trial::test("every_hash_has_its_case", || {
@@ -83,15 +89,21 @@ fn main() -> ExitCode {
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
     if let Some(path) = writes {
-        if conclusion.has_failed() || !complete {
-            eprintln!("hashes not written: a case failed, or an input is absent");
+        if conclusion.has_failed() {
+            eprintln!("hashes not written: a case failed");
             return ExitCode::FAILURE;
         }
-        let text: String = written
-            .lock()
-            .expect("no test panics here")
-            .iter()
-            .fold(String::new(), |text, (output, hash)| format!("{text}{hash}  {output}\n"));
+        let mut written = written.lock().expect("no test panics here").clone();
+        // The hashes of cases whose trace is absent stay.
+        let absent: Vec<&str> =
+            cases().iter().filter(|case| missing(case).is_some()).map(|case| case.name).collect();
+        let kept = |output: &String| absent.iter().any(|name| is_of(output, name));
+        written.extend(parsed(HASHES).into_iter().filter(|(output, _)| kept(output)));
+        let mut text = String::new();
+        for (output, columns) in &written {
+            let lines = columns.iter().map(|(column, hash)| format!("  {hash} {column}\n"));
+            text.extend(std::iter::once(format!("{output}\n")).chain(lines));
+        }
         if let Err(error) = fs::write(&path, text) {
             eprintln!("{}: {error}", Path::new(&path).display());
             return ExitCode::FAILURE;
@@ -115,11 +127,25 @@ fn cases() -> Vec<Case> {
     cases
 }
 
+/// Parses `hashes.txt`: a line for each output, followed by an indented line for each column.
 fn parsed(text: &str) -> Hashes {
-    text.lines()
-        .filter_map(|line| line.split_once("  "))
-        .map(|(hash, output)| (output.into(), hash.into()))
-        .collect()
+    let mut hashes = Hashes::new();
+    let mut output = String::new();
+    for line in text.lines() {
+        match line.strip_prefix("  ").and_then(|line| line.split_once(' ')) {
+            Some((hash, column)) => {
+                let columns = hashes.entry(output.clone()).or_default();
+                columns.insert(column.into(), hash.into());
+            }
+            None => output = line.into(),
+        }
+    }
+    hashes
+}
+
+/// Returns whether an output, `CASE OUTPUT`, is of this case.
+fn is_of(output: &str, name: &str) -> bool {
+    output.split_once(' ').is_some_and(|(case, _)| case == name)
 }
 
 fn every_hash_has_its_case() -> Result<(), String> {
@@ -140,23 +166,14 @@ fn every_hash_has_its_case() -> Result<(), String> {
 /// Returns an input of the case that is absent on this machine.
 fn missing(case: &Case) -> Option<String> {
     let manifest = Manifest::embedded().expect("the list of traces");
-    let words = || case.lines.iter().flat_map(|line| line.split_whitespace());
-    if words().any(|word| word.contains("samples/")) && samples().is_none() {
-        return Some("samples absent".to_string());
-    }
     let named = case.lines.iter().flat_map(|line| {
         let mut words = line.split_whitespace();
         std::iter::from_fn(move || words.find(|word| *word == "-t").and_then(|_| words.next()))
     });
     let absent = named
-        .filter(|name| *name != OWN && !name.contains('/'))
+        .filter(|name| *name != OWN && !name.contains(['/', '.']))
         .find(|name| SearchPath::from_env().resolve(name, &manifest).is_err());
     absent.map(|name| format!("trace absent: {name}"))
-}
-
-/// Returns the folder of samples next to the checkout, if it exists.
-fn samples() -> Option<PathBuf> {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/samples").canonicalize().ok()
 }
 
 /// Runs the commands of a case and returns the hashes of their outputs.
@@ -165,9 +182,7 @@ fn run(case: &Case) -> Result<Hashes, Failed> {
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR"));
     symlink(checkout.join("traces"), home.path().join("traces"))?;
     symlink(checkout.join("tests/golden/inputs"), home.path().join("inputs"))?;
-    if let Some(samples) = samples() {
-        symlink(samples, home.path().join("samples"))?;
-    }
+    symlink(checkout.join("tests/samples"), home.path().join("samples"))?;
     let mut texts = BTreeMap::new();
     for (i, line) in case.lines.iter().enumerate() {
         let program = std::env::var_os("REPLAY_GOLDEN_PROGRAM").unwrap_or(PROGRAM.into());
@@ -202,8 +217,66 @@ fn run(case: &Case) -> Result<Hashes, Failed> {
             fs::write(folder.join(name.replace('/', "+")), text)?;
         }
     }
-    let hash = |text: &str| blake3::hash(text.as_bytes()).to_hex()[..16].to_string();
-    Ok(texts.iter().map(|(name, text)| (format!("{} {name}", case.name), hash(text))).collect())
+    let mut found = BTreeMap::new();
+    for (name, text) in &texts {
+        found.insert(name.clone(), hashes(name, text)?);
+    }
+    // A column of a CSV file that has the text of the Parquet file's column needs no second hash.
+    for name in texts.keys().filter(|name| name.ends_with(".csv")) {
+        let Some(twin) = found.get(&format!("{}.parquet", name.trim_end_matches(".csv"))) else {
+            continue;
+        };
+        let twin: BTreeMap<String, String> = twin
+            .iter()
+            .filter_map(|(typed, hash)| Some((typed.rsplit_once(':')?.0.into(), hash.clone())))
+            .collect();
+        let columns = found.get_mut(name).expect("a name of `texts`");
+        columns.retain(|column, hash| twin.get(column) != Some(hash));
+    }
+    found.retain(|_, columns| !columns.is_empty());
+    let titled = |(name, columns)| (format!("{} {name}", case.name), columns);
+    Ok(found.into_iter().map(titled).collect())
+}
+
+/// Returns the hashes of an output by the names of its columns, or one hash for an output that is no table.
+fn hashes(name: &str, text: &str) -> Result<BTreeMap<String, String>, Failed> {
+    let mut columns: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let extension = Path::new(name).extension().and_then(|end| end.to_str());
+    let is_figure = Path::new(name).components().any(|part| part.as_os_str() == "plots");
+    match extension {
+        Some("json") if !is_figure => {
+            for line in text.lines() {
+                // A document over several lines is hashed as a whole.
+                let Ok(serde_json::Value::Object(row)) = serde_json::from_str(line) else {
+                    columns.clear();
+                    break;
+                };
+                for (column, value) in row {
+                    columns.entry(column).or_default().push(value.to_string());
+                }
+            }
+        }
+        Some("csv" | "parquet") if !is_figure => {
+            let mut reader =
+                csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
+            let header = reader.headers()?.clone();
+            for column in &header {
+                columns.insert(column.to_string(), Vec::new());
+            }
+            for record in reader.records() {
+                for (column, value) in header.iter().zip(&record?) {
+                    columns.entry(column.to_string()).or_default().push(value.to_string());
+                }
+            }
+        }
+        _ => {}
+    }
+    let hash = |text: &str| blake3::hash(text.as_bytes()).to_hex()[..10].to_string();
+    if columns.is_empty() {
+        return Ok(BTreeMap::from([(WHOLE.to_string(), hash(text))]));
+    }
+    columns.retain(|column, _| !TEXTS.contains(&column.as_str()));
+    Ok(columns.into_iter().map(|(column, values)| (column, hash(&values.join("\n")))).collect())
 }
 
 /// Returns standard output without its wall-clock times.
@@ -243,9 +316,7 @@ fn collect(home: &Path, dir: &Path, texts: &mut BTreeMap<String, String>) -> Res
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
         if entry.file_type()?.is_dir() {
-            if name != "plots" {
-                collect(home, &path, texts)?;
-            }
+            collect(home, &path, texts)?;
             continue;
         }
         let text = match path.extension().and_then(|end| end.to_str()) {
@@ -263,22 +334,21 @@ fn collect(home: &Path, dir: &Path, texts: &mut BTreeMap<String, String>) -> Res
     Ok(())
 }
 
-/// Formats a Parquet file as text: names and types of its columns, then its rows.
+/// Formats a Parquet file as CSV. The name of a column contains its type.
 fn table(path: &Path) -> Result<String, Failed> {
     let frame = ParquetReader::new(File::open(path)?).finish()?;
-    let mut text = String::new();
-    for column in frame.columns() {
-        write!(text, "{}:{:?},", column.name(), column.dtype())?;
-    }
-    text.push('\n');
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let names = frame.columns().iter();
+    writer.write_record(names.map(|column| format!("{}:{:?}", column.name(), column.dtype())))?;
     for row in 0..frame.height() {
         for column in frame.columns() {
+            let mut text = String::new();
             cell(&mut text, &column.get(row)?)?;
-            text.push(',');
+            writer.write_field(text)?;
         }
-        text.push('\n');
+        writer.write_record(None::<&[u8]>)?;
     }
-    Ok(text)
+    Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
 fn cell(text: &mut String, value: &AnyValue) -> Result<(), Failed> {
@@ -298,22 +368,41 @@ fn cell(text: &mut String, value: &AnyValue) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Compares the hashes of one case with the expected hashes.
+/// Compares the hashes of one case with the expected hashes. The error names each output with its columns that differ.
 fn compare(name: &str, found: &Hashes, expected: &Hashes) -> Result<(), Failed> {
-    let of_case = |output: &&String| output.split_once(' ').is_some_and(|(case, _)| case == name);
+    let of_case = |output: &&String| is_of(output, name);
     let mut wrong = Vec::new();
     let outputs: BTreeSet<&String> = found.keys().chain(expected.keys().filter(of_case)).collect();
     for output in outputs {
-        let line = match (found.get(output), expected.get(output)) {
-            (Some(found), Some(expected)) if found == expected => continue,
-            (Some(_), Some(_)) => format!("{output}: data differs"),
-            (Some(_), None) => format!("{output}: not in hashes.txt"),
-            _ => format!("{output}: no longer written"),
+        let (Some(found), Some(expected)) = (found.get(output), expected.get(output)) else {
+            let is =
+                if found.contains_key(output) { "not in hashes.txt" } else { "no longer written" };
+            wrong.push(format!("{output}: {is}"));
+            continue;
         };
-        wrong.push(line);
+        let columns: BTreeSet<&String> = found.keys().chain(expected.keys()).collect();
+        let (mut changed, mut added, mut removed) = (Vec::new(), Vec::new(), Vec::new());
+        for column in columns {
+            match (found.get(column), expected.get(column)) {
+                (Some(found), Some(expected)) if found == expected => {}
+                (Some(_), Some(_)) => changed.push(column.as_str()),
+                (Some(_), None) => added.push(column.as_str()),
+                _ => removed.push(column.as_str()),
+            }
+        }
+        for (columns, what) in [(changed, "differ"), (added, "are new"), (removed, "are gone")] {
+            if !columns.is_empty() {
+                wrong.push(format!("{output}: columns that {what}: {}", columns.join(", ")));
+            }
+        }
     }
-    match wrong.is_empty() {
-        true => Ok(()),
-        false => Err(wrong.join("\n").into()),
+    if wrong.is_empty() {
+        return Ok(());
     }
+    wrong.push(
+        "to compare the data with another build's: scripts/golden.sh --keep new; \
+         scripts/golden.sh --keep old --program OTHER/replay; diff -r old new"
+            .into(),
+    );
+    Err(wrong.join("\n").into())
 }

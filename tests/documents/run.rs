@@ -1,8 +1,9 @@
 //! Runs the commands of each page in a temporary directory.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use libtest_mimic::{Failed, Trial};
 use replay::workload::{Manifest, SearchPath};
@@ -15,6 +16,11 @@ struct Place {
     kth: Option<PathBuf>,
     /// Paths of the pictures of the page in the repository.
     pictures: Vec<PathBuf>,
+    /// Commands of the page, in order, each with the reason why it cannot run here.
+    commands: Vec<(page::Command, Option<String>)>,
+    /// Errors of the commands that ran. The first trial of the page runs all its commands, so that pages run in
+    /// parallel and the commands of a page in order.
+    errors: OnceLock<Vec<Option<String>>>,
 }
 
 /// Returns a trial for each command of the page.
@@ -33,20 +39,73 @@ pub fn trials(root: &Path, page: &Page) -> Vec<Trial> {
     for name in needed.into_iter().chain(results.then_some("results")) {
         copy(&root.join(name), &dir.path().join(name)).expect("a copy");
     }
-    std::fs::create_dir(dir.path().join("out")).expect("a folder");
     let folder = root.join(&page.name);
     let folder = folder.parent().unwrap_or(root);
     let pictures = page.links().into_iter().filter(|link| link.contains("pictures/"));
     let pictures = pictures.map(|link| folder.join(link)).collect();
-    let place = Arc::new(Place { dir, kth, pictures });
-    let trial = |command| trial(&page.name, command, Arc::clone(&place));
-    commands.into_iter().map(trial).collect()
+    let commands = with_reasons(commands, |line| reason(line, kth.is_some()).map(str::to_string));
+    let place = Arc::new(Place { dir, kth, pictures, commands, errors: OnceLock::new() });
+    let trial = |index: usize| {
+        let (command, reason) = &place.commands[index];
+        let name = match reason {
+            Some(reason) => format!("{}: {} [{reason}]", page.name, command.line),
+            None => format!("{}: {}", page.name, command.line),
+        };
+        let (ignored, place) = (reason.is_some(), Arc::clone(&place));
+        let error = move || match &place.errors.get_or_init(|| errors(&place))[index] {
+            Some(error) => Err(Failed::from(error)),
+            None => Ok(()),
+        };
+        Trial::test(name, error).with_ignored_flag(ignored)
+    };
+    (0..place.commands.len()).map(trial).collect()
 }
 
-fn trial(page: &str, command: page::Command, place: Arc<Place>) -> Trial {
-    let line = command.line.as_str();
-    let needs_kth = line.contains("KTH-SP2") || line.contains("results.sh");
-    let reason = if line == "cargo test --release" {
+/// Runs the commands of a page in order and returns their errors.
+fn errors(place: &Place) -> Vec<Option<String>> {
+    let error = |(command, reason): &(page::Command, Option<String>)| match reason {
+        Some(_) => None,
+        None => run(command, place).err().map(|failed| failed.message().unwrap_or("failed").into()),
+    };
+    place.commands.iter().map(error).collect()
+}
+
+/// Pairs each command with the reason why it cannot run: its own reason, or that of an earlier command that cannot run and
+/// would have written a path that the command names.
+fn with_reasons(
+    commands: Vec<page::Command>,
+    reason: impl Fn(&str) -> Option<String>,
+) -> Vec<(page::Command, Option<String>)> {
+    let mut missing: BTreeMap<String, String> = BTreeMap::new();
+    let mut paired = Vec::new();
+    for command in commands {
+        let words: Vec<&str> = command.line.split_whitespace().collect();
+        let written: Vec<&str> = words
+            .windows(2)
+            .filter(|pair| ["--out", "--write", ">", "-o"].contains(&pair[0]))
+            .map(|pair| pair[1])
+            .collect();
+        let reads = |path: &str| {
+            let read = words.iter().filter(|word| !written.contains(word));
+            let mut rest = read.filter_map(|word| word.strip_prefix(path));
+            rest.any(|rest| rest.is_empty() || rest.starts_with(['/', ':']))
+        };
+        let needed = || missing.iter().find(|(path, _)| reads(path)).map(|(_, why)| why.clone());
+        let reason = reason(&command.line).or_else(needed);
+        for path in written {
+            match &reason {
+                Some(reason) => drop(missing.insert(path.into(), reason.clone())),
+                None => drop(missing.remove(path)),
+            }
+        }
+        paired.push((command, reason));
+    }
+    paired
+}
+
+/// Returns the reason why a command cannot run on this machine.
+fn reason(line: &str, has_kth: bool) -> Option<&'static str> {
+    if line == "cargo test --release" {
         Some("runs these tests")
     } else if line.contains("sbatch") || line.contains("hyperqueue.sh") {
         Some("needs a cluster")
@@ -58,16 +117,36 @@ fn trial(page: &str, command: page::Command, place: Arc<Place>) -> Trial {
         Some("needs Python with polars and matplotlib")
     } else if line.starts_with("mdbook") {
         Some("needs mdbook")
-    } else if needs_kth && place.kth.is_none() {
+    } else if (line.contains("KTH-SP2") || line.contains("results.sh")) && !has_kth {
         Some("trace KTH-SP2 absent")
     } else {
         None
+    }
+}
+
+/// Returns a trial of the rule by which a command is ignored because an earlier command is.
+pub fn own_trials() -> Vec<Trial> {
+    let trial = || {
+        let lines = [
+            "replay --trace ABSENT --out out/a",
+            "replay compare out/a:0 out/a:1",
+            "replay --out out/ab",
+            "replay report out/a/ --write page.html",
+            "cat page.html",
+            "replay --jobs 3 --out out/a",
+            "replay report out/a",
+        ];
+        let command = |line: &&str| page::Command { line: line.to_string(), shows: Vec::new() };
+        let commands = lines.iter().map(command).collect();
+        let absent = |line: &str| line.contains("ABSENT").then(|| "absent".to_string());
+        let paired = with_reasons(commands, absent);
+        let found: Vec<bool> = paired.iter().map(|(_, reason)| reason.is_some()).collect();
+        match found == [true, true, false, true, true, false, false] {
+            true => Ok(()),
+            false => Err(format!("{found:?}").into()),
+        }
     };
-    let name = match reason {
-        Some(reason) => format!("{page}: {line} [{reason}]"),
-        None => format!("{page}: {line}"),
-    };
-    Trial::test(name, move || run(&command, &place)).with_ignored_flag(reason.is_some())
+    vec![Trial::test("a_command_that_reads_an_absent_output_is_ignored", trial)]
 }
 
 /// Returns the directory of the examples that Cargo builds with the tests.

@@ -110,6 +110,12 @@ pub(super) mod noted {
         "job id that is not checked for repetition, because the limit is reached";
     pub const ROW_NOT_COMPARED: &str =
         "row that is not compared with later files, because the limit is reached";
+    pub const RUN_AGAIN: &str =
+        "further record of a run (same id and start), which replaces the earlier record";
+    pub const RUN_ELSEWHERE: &str =
+        "further record of a run on other nodes; the nodes of the first record are kept";
+    pub const RUN_NOT_COMPARED: &str =
+        "run that is not compared with later records, because the limit is reached";
     pub const TASKS: &str = "tasks of arrays that did not start";
     pub const NO_SHAPE: &str = "no shape";
     pub const NO_LIST: &str = "unreadable node list, omitted";

@@ -1,11 +1,11 @@
 //! The output stage of an import. The output stage counts the jobs, assigns numbers to jobs and names, and writes SWF.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{self, Seek, Write};
 
-use super::duplicates::{Known, Rows, Seen};
+use super::duplicates::{Known, Rows, Run, Runs, Seen};
 use super::entry::{Entry, UNKNOWN, dropped, noted};
 use super::row_merge::{Joined, Taken};
 use super::spill::{FIELDS, Spill};
@@ -85,6 +85,10 @@ pub(super) struct Sink<'a> {
     earlier_ids: Seen,
     /// Rows of the files, if there are several files.
     rows: Rows,
+    /// Runs of jobs, for kinds of logs that may contain several records of a run.
+    runs: Runs,
+    /// Values of jobs that a later record of the same run replaced, by number of the job.
+    replaced: BTreeMap<u64, [i64; FIELDS]>,
     several: bool,
     /// Hash of the current file's text, if there are several files.
     text: Option<blake3::Hasher>,
@@ -126,6 +130,8 @@ impl<'a> Sink<'a> {
             ids: Seen::default(),
             earlier_ids: Seen::default(),
             rows: Rows::default(),
+            runs: Runs::default(),
+            replaced: BTreeMap::new(),
             several: false,
             text: None,
             texts: Vec::new(),
@@ -233,6 +239,23 @@ impl<'a> Sink<'a> {
         if entry.id.is_empty() {
             return self.write(&entry).map(|()| true);
         }
+        if self.how.source.kind.has_repeated_runs() && wait != UNKNOWN {
+            let number = self.report.jobs + 1;
+            let start = submit.saturating_add(wait);
+            match self.runs.take(entry.id, start, entry.nodes, number) {
+                Run::New => {}
+                Run::Full => self.noted(line, noted::RUN_NOT_COMPARED),
+                Run::Again { number, elsewhere } => {
+                    if elsewhere {
+                        self.noted(line, noted::RUN_ELSEWHERE);
+                    }
+                    self.passed(line, noted::RUN_AGAIN, 1);
+                    let fields = self.fields(&entry);
+                    self.replaced.insert(number, fields);
+                    return Ok(true);
+                }
+            }
+        }
         if self.how.source.join {
             if let Taken::Joined { elsewhere } = self.joined.take(&entry) {
                 self.passed(line, "row merged with an earlier row of its job", 1);
@@ -260,7 +283,6 @@ impl<'a> Sink<'a> {
 
     /// Writes a job to the spill and to all output files except the trace.
     fn write(&mut self, entry: &Entry<'_>) -> io::Result<()> {
-        let &Entry { submit, wait, run, size, requested, estimate, status, .. } = entry;
         self.report.jobs += 1;
         let number = self.report.jobs;
         let [nodes, shapes, ids] = &mut self.beside;
@@ -278,11 +300,18 @@ impl<'a> Sink<'a> {
                 writeln!(out, "{number},{}", cell(&plain(entry.id)))?;
             }
         }
+        let fields = self.fields(entry);
+        self.spill.push(fields)
+    }
+
+    /// Returns the values of a job for the spill.
+    fn fields(&mut self, entry: &Entry<'_>) -> [i64; FIELDS] {
+        let &Entry { submit, wait, run, size, requested, estimate, status, .. } = entry;
         let user = self.users.number(entry.user);
         let group = self.groups.number(entry.group);
         let queue = self.queues.number(entry.queue);
         let estimate = estimate.unwrap_or(UNKNOWN);
-        self.spill.push([submit, wait, run, size, requested, estimate, status, user, group, queue])
+        [submit, wait, run, size, requested, estimate, status, user, group, queue]
     }
 
     /// Counts a job that cannot be replayed.
@@ -425,14 +454,15 @@ impl<'a> Sink<'a> {
         fields.extend(named.iter().map(|(key, value)| (*key, value.as_str())));
         let header = header_fields(&fields).map_err(ImportError::Output)?;
         let mut writer = Writer::new(Digested { inner: out, digest: blake3::Hasher::new() });
-        let (spill, first) = (self.spill, self.first);
-        let mut number = 0;
+        let (spill, first, replaced) = (self.spill, self.first, self.replaced);
+        let mut number = 0u64;
         writer
             .write_header(&Header::parse(header.as_bytes()))
             .and_then(|()| {
                 spill.read(|fields| {
                     number += 1;
-                    writer.write_record(&record(number, first, per_estimate, fields))
+                    let fields = replaced.get(&number).copied().unwrap_or(fields);
+                    writer.write_record(&record(number as i64, first, per_estimate, fields))
                 })
             })
             .map_err(ImportError::Output)?;

@@ -41,6 +41,11 @@ impl Kind {
         }
     }
 
+    /// Returns whether logs of this kind may contain several records of one run, of which the last record is right.
+    pub(super) fn has_repeated_runs(self) -> bool {
+        matches!(self, Kind::Torque)
+    }
+
     /// Returns whether logs of this kind are Parquet files, which have rows instead of lines.
     pub fn is_parquet(self) -> bool {
         matches!(self, Kind::Fdata | Kind::Pm100 | Kind::Parquet)

@@ -28,6 +28,10 @@ pub(super) mod status {
 /// Marks an unknown value.
 pub(super) const UNKNOWN: i64 = -1;
 
+/// Longest estimate, in seconds: ten years. A longer estimate is a mark for an unlimited or unknown time, such as
+/// 4294967295 minutes.
+pub(super) const LONGEST_LIMIT: i64 = 10 * 366 * 86_400;
+
 /// A job. Times are in seconds; submit times are counted from 1970, or from the origin of the log.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Entry<'a> {
@@ -100,6 +104,10 @@ pub(super) fn count_nodes(list: &str) -> Result<u64, &'static str> {
 pub(super) mod noted {
     pub const NEVER_STARTED: &str = "never started";
     pub const ESTIMATE: &str = "estimate of 0 or less, treated as unknown";
+    pub const LONG_ESTIMATE: &str = "estimate of more than 10 years, treated as unknown";
+    pub const REQUESTED: &str = "no allocated size; the requested size is used";
+    pub const OTHER_LENGTH: &str =
+        "record with another number of fields than the format; missing fields are unknown";
     pub const WAIT: &str = "wait differs from start minus submission; the recorded wait is used";
     pub const RUN: &str = "run time differs from end minus start; the recorded run time is used";
     pub const ELAPSED: &str = "elapsed time differs from end minus start; end minus start is used";
@@ -132,6 +140,8 @@ pub(super) mod dropped {
     pub const RUN: &str = "ended before it started";
     pub const NO_END: &str = "neither end nor run time";
     pub const NO_SIZE: &str = "no size";
+    pub const IDLE: &str = "never started, and no requested size";
+    pub const ZERO: &str = "a time of 0 stands for a missing time";
     pub const SIZE: &str = "size not positive";
     pub const LARGE: &str = "size of more than 32 bits";
     pub const FRACTION: &str = "size with a fraction";

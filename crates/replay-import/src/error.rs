@@ -32,6 +32,8 @@ texts! {
         NotADuration => "not a duration",
         /// A field is not a list of nodes.
         NotANodeList => "not a list of nodes",
+        /// The first field is not the type of an event, such as `JOB_FINISH`.
+        NotAnEvent => "not the type of an event",
         /// A field is not the id of a job.
         NotAJob => "not a job id",
         /// A field is not a shape, such as `4x4x8`.

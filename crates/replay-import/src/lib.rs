@@ -40,6 +40,7 @@ mod duplicates;
 mod entry;
 mod error;
 mod layouts;
+mod lsf;
 mod map;
 mod mapped;
 mod parquet;
@@ -50,11 +51,13 @@ mod rfold;
 mod row;
 mod row_merge;
 mod sacct;
+mod sge;
 mod sink;
 mod source;
 mod spill;
 #[cfg(test)]
 mod tests;
+mod time_format;
 mod torque;
 mod value;
 mod zone;
@@ -62,7 +65,7 @@ mod zone;
 pub use error::{Fault, ImportError, LineFault, Reason};
 pub use map::ColumnMap;
 pub use report::{Class, Count, Place, Report};
-pub use source::{Kind, Limit, Source, Submit, Unit, descriptions};
+pub use source::{ColumnNames, Kind, Limit, Source, Submit, Unit, descriptions};
 pub use value::civil;
 pub use zone::Zone;
 
@@ -152,20 +155,7 @@ trait Log {
     /// Returns whether a malformed line is a further header, as in concatenated dumps. A further header is counted
     /// and applies to the lines that follow.
     fn again(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<bool, ReadStop> {
-        let names = self.names(line);
-        let own = self.columns().and_then(|columns| columns.as_ref());
-        let (Some(own), Some(names)) = (own, names) else { return Ok(false) };
-        if !names.are_alike(own) {
-            return Ok(false);
-        }
-        let what = match names == *own {
-            true => "header, repeated",
-            false => "header with other columns, used for the lines that follow",
-        };
-        self.begin();
-        self.line(line, sink)?;
-        sink.header(line.number, what);
-        Ok(true)
+        again(self, line, sink)
     }
 
     /// Processes the end of the log.
@@ -177,6 +167,28 @@ trait Log {
     fn is_begun(&mut self) -> bool {
         self.columns().is_none_or(|columns| columns.is_some())
     }
+}
+
+/// Reads a further header of a log, see [`Log::again`].
+fn again<L: Log + ?Sized>(
+    log: &mut L,
+    line: Line<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<bool, ReadStop> {
+    let names = log.names(line);
+    let own = log.columns().and_then(|columns| columns.as_ref());
+    let (Some(own), Some(names)) = (own, names) else { return Ok(false) };
+    if !names.are_alike(own) {
+        return Ok(false);
+    }
+    let what = match names == *own {
+        true => "header, repeated",
+        false => "header with other columns, used for the lines that follow",
+    };
+    log.begin();
+    log.line(line, sink)?;
+    sink.header(line.number, what);
+    Ok(true)
 }
 
 /// The reason why a line is not processed.
@@ -369,15 +381,15 @@ fn lines(
     Ok(())
 }
 
-/// Returns the column map of a table: the built-in map or the user's map.
-fn map(how: &Import) -> Result<ColumnMap, ImportError> {
+/// Returns the column maps of a table: the built-in maps or the user's map.
+fn maps(how: &Import) -> Result<Vec<ColumnMap>, ImportError> {
     let source = &how.source;
-    let own = layouts::layout(source.kind, source.zone.clone()).transpose()?;
+    let own = layouts::layouts(source.kind, &source.zone)?;
     let wants = matches!(source.kind, Kind::Csv | Kind::Parquet);
-    match (own, &how.map) {
-        (Some(own), None) => Ok(own),
-        (None, Some(map)) if wants => Ok(map.clone()),
-        (None, None) => {
+    match (own.is_empty(), &how.map) {
+        (false, None) => Ok(own),
+        (true, Some(map)) if wants => Ok(vec![map.clone()]),
+        (true, None) => {
             Err(ImportError::Map(format!("{source} needs --map FILE, which assigns the columns")))
         }
         (_, Some(_)) => {
@@ -387,21 +399,33 @@ fn map(how: &Import) -> Result<ColumnMap, ImportError> {
     }
 }
 
+/// Returns the column map of a table in Parquet.
+fn map(how: &Import) -> Result<ColumnMap, ImportError> {
+    let first = maps(how)?.into_iter().next();
+    first.ok_or_else(|| ImportError::Map(format!("{} has no column map", how.source)))
+}
+
 /// Returns the reader of a text format.
 fn reader(how: &Import) -> Result<Box<dyn Log>, ImportError> {
     let source = how.source.clone();
     if how.map.is_some() && source.kind != Kind::Csv {
-        map(how)?;
+        maps(how)?;
     }
     Ok(match source.kind {
         Kind::Sacct => Box::new(sacct::Sacct::new(source)),
         Kind::Cobalt => Box::new(cobalt::Cobalt::new(source)),
         Kind::Torque => Box::new(torque::Torque::new(source)),
+        Kind::Lsf => Box::new(lsf::Lsf::new(source)),
+        Kind::Sge => Box::new(sge::Sge::default()),
         Kind::Dirlab => Box::new(dirlab::Dirlab::new(source)),
         Kind::Rfold => Box::new(rfold::Rfold::new(source)),
-        Kind::Csv | Kind::Fdata | Kind::Pm100 | Kind::Parquet => {
-            Box::new(mapped::Mapped::new(source, map(how)?))
-        }
+        Kind::Gwf
+        | Kind::Batsim
+        | Kind::Evalys
+        | Kind::Csv
+        | Kind::Fdata
+        | Kind::Pm100
+        | Kind::Parquet => Box::new(mapped::Mapped::new(source, maps(how)?)?),
     })
 }
 

@@ -73,6 +73,15 @@ impl Cell {
         cells.push(Cell { start, end: text.len(), doubled: false });
     }
 
+    /// Splits a line at runs of blanks and tabs; quotes have no special meaning.
+    pub fn between_blanks(text: &str, cells: &mut Vec<Cell>) {
+        cells.clear();
+        cells.extend(text.split_ascii_whitespace().map(|word| {
+            let start = word.as_ptr() as usize - text.as_ptr() as usize;
+            Cell { start, end: start + word.len(), doubled: false }
+        }));
+    }
+
     /// Returns the text of the field in its line, without surrounding blanks and with each doubled quote replaced by
     /// one quote.
     fn unquoted_text(self, line: &str) -> Cow<'_, str> {

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 
 use super::duplicates::{Known, Rows, Run, Runs, Seen};
-use super::entry::{Entry, UNKNOWN, dropped, noted};
+use super::entry::{Entry, LONGEST_LIMIT, UNKNOWN, dropped, noted};
 use super::row_merge::{Joined, Taken};
 use super::spill::{FIELDS, Spill};
 use super::value::digits;
@@ -205,8 +205,7 @@ impl<'a> Sink<'a> {
         let &Entry { submit, wait, run, size, estimate, .. } = entry;
         let (first, last) = (self.first.min(submit), self.last.max(submit));
         let far = |time: i64| !(UNKNOWN..SPAN).contains(&time);
-        let estimate_is_far = estimate.is_some_and(|estimate| estimate >= SPAN);
-        if last.checked_sub(first).is_none_or(far) || far(wait) || far(run) || estimate_is_far {
+        if last.checked_sub(first).is_none_or(far) || far(wait) || far(run) {
             self.dropped(line, dropped::FAR);
             return Ok(false);
         }
@@ -234,6 +233,10 @@ impl<'a> Sink<'a> {
         let mut entry = *entry;
         if estimate.is_some_and(|estimate| estimate <= 0) {
             self.noted(line, noted::ESTIMATE);
+            entry.estimate = None;
+        }
+        if estimate.is_some_and(|estimate| estimate > LONGEST_LIMIT) {
+            self.noted(line, noted::LONG_ESTIMATE);
             entry.estimate = None;
         }
         if entry.id.is_empty() {
@@ -437,7 +440,7 @@ impl<'a> Sink<'a> {
         let start = self.first.to_string();
         let source = format!("replay import {}", self.how.source);
         let mut fields = vec![("Version", "2.2"), ("Note", &*source)];
-        if self.how.source.kind.has_dates(self.how.map.as_ref()) {
+        if self.how.source.kind.has_dates(self.how.map.as_ref(), self.first) {
             fields.push(("UnixStartTime", &*start));
         }
         fields.extend([("MaxJobs", &*jobs), ("MaxRecords", &*jobs)]);

@@ -1,10 +1,17 @@
 //! The kinds of logs and their settings.
 
+use std::fmt;
+use std::str::FromStr;
 use std::sync::LazyLock;
 
 use super::ColumnMap;
+use super::layouts::GWF_COLUMNS;
 use super::zone::Zone;
 use replay_workload::naming::{Description, Entry, Table, kind, spelled};
+
+/// 1990-01-01, in seconds since 1970. No log that contains seconds since 1970 is older, and no log that contains
+/// seconds since its beginning is as long.
+const DATES: i64 = 631_152_000;
 
 /// A kind of log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +23,16 @@ pub enum Kind {
     Cobalt,
     /// Accounting records of Torque or PBS.
     Torque,
+    /// Accounting records of LSF, `lsb.acct`.
+    Lsf,
+    /// Accounting records of Grid Engine.
+    Sge,
+    /// The format of the Grid Workloads Archive.
+    Gwf,
+    /// Job tables of Batsim.
+    Batsim,
+    /// Job tables of evalys.
+    Evalys,
     /// CSV of DIR-LAB's Gen-Parallel-Workloads.
     Dirlab,
     /// CSV of RFold.
@@ -32,18 +49,21 @@ pub enum Kind {
 
 impl Kind {
     /// Returns whether the times of a log are dates. If the times are not dates, they are offsets
-    /// from an arbitrary origin.
-    pub(super) fn has_dates(self, map: Option<&ColumnMap>) -> bool {
+    /// from an arbitrary origin. `first` is the time of the first submission; in formats that permit both, it is a date
+    /// if it is after [`DATES`].
+    pub(super) fn has_dates(self, map: Option<&ColumnMap>, first: i64) -> bool {
         match self {
             Kind::Sacct | Kind::Cobalt | Kind::Torque | Kind::Fdata | Kind::Pm100 => true,
-            Kind::Dirlab | Kind::Rfold => false,
+            Kind::Lsf | Kind::Sge => true,
+            Kind::Gwf | Kind::Evalys => first >= DATES,
+            Kind::Batsim | Kind::Dirlab | Kind::Rfold => false,
             Kind::Csv | Kind::Parquet => map.is_some_and(ColumnMap::has_dates),
         }
     }
 
     /// Returns whether logs of this kind may contain several records of one run, of which the last record is right.
     pub(super) fn has_repeated_runs(self) -> bool {
-        matches!(self, Kind::Torque)
+        matches!(self, Kind::Torque | Kind::Lsf | Kind::Sge)
     }
 
     /// Returns whether logs of this kind are Parquet files, which have rows instead of lines.
@@ -103,6 +123,37 @@ pub struct Source {
     pub join: bool,
     /// Unit of limits, for kinds of logs that do not specify the unit.
     pub limit: Limit,
+    /// Columns of a table without a header; empty if the table has a header.
+    pub columns: ColumnNames,
+}
+
+/// Names of columns in the order of a table, written `JobID+Submit+Start`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnNames(Vec<String>);
+
+impl ColumnNames {
+    /// Returns the names.
+    pub fn names(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl FromStr for ColumnNames {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ColumnNames, String> {
+        let names: Vec<String> = text.split('+').map(|name| name.trim().to_string()).collect();
+        match names.iter().any(String::is_empty) {
+            true => Err(format!("columns=\"{text}\": a name is empty; write columns=NAME+NAME+..")),
+            false => Ok(ColumnNames(names)),
+        }
+    }
+}
+
+impl fmt::Display for ColumnNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("+"))
+    }
 }
 
 const UNITS: &[(&str, Limit)] =
@@ -118,6 +169,7 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         round_up: false,
         join: false,
         limit: Limit::Auto,
+        columns: ColumnNames::default(),
     };
     let sized = |entry: Entry<Source>| {
         entry
@@ -154,6 +206,10 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
                      all jobs in memory";
         entry.param("join", kind::yes_no(), about, |source| &mut source.join)
     };
+    let without_header = |entry: Entry<Source>| {
+        let about = "columns of a table without a header, in order";
+        entry.param("columns", kind::parsed("NAME+NAME+.."), about, |source| &mut source.columns)
+    };
     let sacct = Entry::new("sacct", of(Kind::Sacct))
         .about(
             "Slurm's sacct -P: columns in any order, named in the first line. Needs JobID, Submit, Start, \
@@ -177,6 +233,31 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         .aliases(&["pbs"])
         .about("Accounting records of Torque or PBS: a job is a line of type E.")
         .source("Torque manual, accounting records");
+    let lsf = Entry::new("lsf", Source { size: Unit::Cores, ..of(Kind::Lsf) })
+        .about(
+            "lsb.acct of LSF: a job is a record JOB_FINISH. Sizes are slots, because jobs of LSF share hosts; \
+                size=nodes uses the number of hosts.",
+        )
+        .source("IBM Spectrum LSF, configuration reference, lsb.acct");
+    let sge = Entry::new("sge", Source { size: Unit::Cores, ..of(Kind::Sge) })
+        .aliases(&["uge"])
+        .about(
+            "Accounting file of Grid Engine (SGE, UGE): a job or a task of an array is a line. Sizes are slots; \
+                the file does not list the hosts of parallel jobs.",
+        )
+        .source("Grid Engine, accounting(5)");
+    let columns = GWF_COLUMNS.parse().unwrap_or_default();
+    let gwf = Entry::new("gwf", Source { columns, ..of(Kind::Gwf) })
+        .about("Traces of the Grid Workloads Archive: 29 fields by position, -1 is unknown, no header.")
+        .source("Grid Workloads Archive, Grid Workload Format (Iosup et al., 2008)");
+    let batsim = Entry::new("batsim", of(Kind::Batsim))
+        .about("Job table of Batsim, out_jobs.csv, with the resources of each job.")
+        .source("Batsim, output files: jobs");
+    let evalys = Entry::new("evalys", of(Kind::Evalys))
+        .about(
+            "Job table of evalys, jobs.csv, with the processors of each job; also tables of OAR.",
+        )
+        .source("github.com/oar-team/evalys, jobset.py");
     let dirlab = Entry::new("dirlab", of(Kind::Dirlab))
         .about("CSV of Gen-Parallel-Workloads: submit times as intervals since the previous job; no waits.")
         .source("github.com/DIR-LAB/Gen-Parallel-Workloads");
@@ -200,9 +281,14 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
             sacct,
             joined(rounded(zoned(cobalt))),
             sized(torque),
+            sized(lsf),
+            sge,
+            rounded(gwf),
+            rounded(batsim),
+            rounded(evalys),
             rounded(dirlab),
             rounded(rfold),
-            joined(rounded(csv)),
+            without_header(joined(rounded(csv))),
             limited(zoned(fdata)),
             limited(zoned(pm100)),
             joined(rounded(parquet)),

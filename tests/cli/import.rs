@@ -251,7 +251,7 @@ fn counts_malformed_lines() {
     let dir = Dir::new().file("log.txt", format!("{SACCT}3|cid|soon||||||\n{SACCT}"));
     let soon =
         "log.txt:5:7: Submit \"soon\": not a time\n  5 | 3|cid|soon||||||\n    |       ^^^^\n";
-    dir.replay("import sacct log.txt --write a.swf").fails(3, 3, &[soon]);
+    dir.replay("import sacct log.txt --write a.swf").fails(3, 4, &[soon]);
     assert_eq!(dir.files(""), ["log.txt"]);
     let two = dir.replay("import sacct log.txt --write a.swf --max-errors 2").code(0);
     let two = two.says("4 jobs kept").says("malformed not a time: 1, first in line 5\n");

@@ -100,11 +100,47 @@ pub(super) fn count_nodes(list: &str) -> Result<u64, &'static str> {
     }
 }
 
+/// Declares texts of the report, each with what the user can do about it, in the imperative. A text without an advice
+/// needs no action.
+macro_rules! reasons {
+    ($(#[$about:meta])* $module:ident, $advice:ident {
+        $(pub const $name:ident: &str = $text:literal $(, $todo:literal)?;)*
+    }) => {
+        $(#[$about])*
+        pub(super) mod $module {
+            $(pub const $name: &str = $text;)*
+
+            /// All texts of this module.
+            #[cfg(test)]
+            pub const ALL: &[&str] = &[$($name),*];
+        }
+
+        /// Returns what the user can do; the empty text if no action is needed or the text is not in this list.
+        fn $advice(what: &str) -> &'static str {
+            match what {
+                $($module::$name => concat!($($todo)?),)*
+                _ => "",
+            }
+        }
+    };
+}
+
+/// Returns what the user can do about the lines that the report counts under `what`; the empty text if no action is
+/// needed.
+pub(super) fn advice(what: &str) -> &'static str {
+    match advice_on_dropped(what) {
+        "" => advice_on_noted(what),
+        advice => advice,
+    }
+}
+
+reasons! {
 /// Notes about jobs that are kept. Several kinds of log use the same notes.
-pub(super) mod noted {
+noted, advice_on_noted {
     pub const NEVER_STARTED: &str = "never started";
     pub const ESTIMATE: &str = "estimate of 0 or less, treated as unknown";
-    pub const LONG_ESTIMATE: &str = "estimate of more than 10 years, treated as unknown";
+    pub const LONG_ESTIMATE: &str = "estimate of more than 10 years, treated as unknown",
+        "check the unit of time limits; in a map, none lists texts for an unlimited time";
     pub const REQUESTED: &str = "no allocated size; the requested size is used";
     pub const OTHER_LENGTH: &str =
         "record with another number of fields than the format; missing fields are unknown";
@@ -126,26 +162,59 @@ pub(super) mod noted {
         "run that is not compared with later records, because the limit is reached";
     pub const TASKS: &str = "tasks of arrays that did not start";
     pub const NO_SHAPE: &str = "no shape";
-    pub const NO_LIST: &str = "unreadable node list, omitted";
+    pub const NO_LIST: &str = "unreadable node list, omitted",
+        "write lists such as n[1-4,7]; without its list, a job has no recorded placement";
     pub const LONG_LIST: &str = "list of nodes longer than any machine allows, omitted";
     pub const UNLIKE: &str = "length of the node list differs from the number of nodes";
 }
+}
 
+reasons! {
 /// Reasons for dropping a job although its line is well formed. The report prints these texts.
-pub(super) mod dropped {
-    pub const UNFINISHED: &str = "not ended when the log was written";
-    pub const NOT_STARTED: &str = "array of tasks that did not start";
-    pub const SAME_ARRAY: &str = "array of tasks that did not start, repeated from an earlier file";
-    pub const WAIT: &str = "started before it was submitted";
-    pub const RUN: &str = "ended before it started";
-    pub const NO_END: &str = "neither end nor run time";
-    pub const NO_SIZE: &str = "no size";
-    pub const IDLE: &str = "never started, and no requested size";
-    pub const ZERO: &str = "a time of 0 stands for a missing time";
-    pub const SIZE: &str = "size not positive";
-    pub const LARGE: &str = "size of more than 32 bits";
-    pub const FRACTION: &str = "size with a fraction";
-    pub const NO_RUN: &str = "no run time";
-    pub const FAR: &str = "times too far apart";
-    pub const SAME_ROW: &str = "identical job in an earlier file";
+dropped, advice_on_dropped {
+    pub const UNFINISHED: &str = "not ended when the log was written",
+        "export the log again after these jobs have ended; sacct[running=yes] keeps running jobs";
+    pub const NOT_STARTED: &str = "array of tasks that did not start",
+        "export the log again after these tasks have started; until then they use no processors";
+    pub const SAME_ARRAY: &str = "array of tasks that did not start, repeated from an earlier file",
+        "no action is needed: the earlier file has this array";
+    pub const WAIT: &str = "started before it was submitted",
+        "check the times in this line; if they are local times, set the zone (replay list sources)";
+    pub const RUN: &str = "ended before it started",
+        "check the times in this line; if they are local times, set the zone (replay list sources)";
+    pub const NO_END: &str = "neither end nor run time",
+        "export a column with the end or the elapsed time";
+    pub const NO_SIZE: &str = "no size",
+        "export a column with the number of nodes or processors";
+    pub const IDLE: &str = "never started, and no requested size",
+        "export a column with the requested size (requested in a map) to keep these jobs";
+    pub const ZERO: &str = "a time of 0 stands for a missing time",
+        "add none = [\"0\"] to the column in the map";
+    pub const SIZE: &str = "size not positive",
+        "check the size in this line; a job without processors cannot be replayed";
+    pub const LARGE: &str = "size of more than 32 bits",
+        "check the size in this line";
+    pub const FRACTION: &str = "size with a fraction",
+        "set round-up=yes to round these sizes up";
+    pub const NO_RUN: &str = "no run time",
+        "assign run, or start and end, in the map";
+    pub const FAR: &str = "times too far apart",
+        "check the times in this line and their unit";
+    pub const SAME_ROW: &str = "identical job in an earlier file",
+        "no action is needed: the job is kept once";
+}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A job is dropped only for a reason with an advice. The texts differ, because the advice is found by the text.
+    #[test]
+    fn every_reason_for_dropping_a_job_has_an_advice() {
+        assert!(dropped::ALL.iter().all(|what| !advice(what).is_empty()));
+        let mut all = [dropped::ALL, noted::ALL].concat();
+        all.sort_unstable();
+        assert!(all.windows(2).all(|pair| pair[0] != pair[1]));
+    }
 }

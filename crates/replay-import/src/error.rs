@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use super::report::HINT;
 use super::{Place, Report};
 use replay_workload::naming::texts;
 use replay_workload::number::counted;
@@ -38,6 +39,34 @@ texts! {
         NotAJob => "not a job id",
         /// A field is not a shape, such as `4x4x8`.
         NotAShape => "not a shape",
+    }
+}
+
+impl Reason {
+    /// Returns what the user can do about lines that are malformed for this reason, in the imperative.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Reason::TooFewFields => {
+                "check whether the line is cut, or a field contains a line break"
+            }
+            Reason::TooManyFields => {
+                "export the log with a separator that no field contains (sacct -P --delimiter=^)"
+            }
+            Reason::Quote => {
+                "close the quote at the end of its field; double a quote within a field"
+            }
+            Reason::Empty => "export the log with this value, which every job needs",
+            Reason::NotANumber => "write plain digits, without a unit (sacct --noconvert)",
+            Reason::NotATime => {
+                "write YYYY-MM-DDTHH:MM:SS or Unix seconds (SLURM_TIME_FORMAT=standard); for a table, set time in the map"
+            }
+            Reason::Skipped => "set the zone of the log (replay list sources)",
+            Reason::NotADuration => "write [D-]HH:MM:SS, or a number in the unit of the column",
+            Reason::NotANodeList => "write a list of nodes, such as n[1-4,7]",
+            Reason::NotAnEvent => "check whether this file is lsb.acct of LSF",
+            Reason::NotAJob => "check the job id in this line",
+            Reason::NotAShape => "write a shape such as 4x4x8",
+        }
     }
 }
 
@@ -160,7 +189,7 @@ pub enum ImportError {
         what: String,
     },
     /// A line is malformed, and no malformed line may be skipped.
-    #[error(transparent)]
+    #[error("{}\n{HINT}{}; --max-errors N skips up to N malformed lines", .0, .0.fault.reason.advice())]
     Line(Box<LineFault>),
     /// The number of malformed lines exceeds the number that may be skipped.
     #[error("{file}: reading stopped after {} (at most {} allowed)\n{report}\nfirst: {first}",

@@ -209,6 +209,8 @@ impl Log for Lsf {
         let count = fields.length(first - 1, "numExHosts")?;
         let at = first + count;
         let state = fields.number(at, "jStatus", Reason::NotANumber)?;
+        // Records of all versions have this field.
+        fields.number(at + after::MOST_PROCESSORS, "maxNumProcessors", Reason::NotANumber)?;
 
         let number = |place: usize| whole(fields.text(at + place));
         let later = Some(begin)

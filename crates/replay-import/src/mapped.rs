@@ -471,8 +471,8 @@ impl Mapped {
     /// # Errors
     /// [`ImportError::Map`] if the source declares columns without a column of the map.
     pub fn new(source: Source, maps: Vec<ColumnMap>) -> Result<Mapped, ImportError> {
-        let names = source.columns.names();
-        let declared = (!names.is_empty()).then(|| Columns::named(names.iter().cloned()));
+        let declared = source.columns.as_ref();
+        let declared = declared.map(|names| Columns::named(names.names().iter().cloned()));
         let (columns, jobs, cells) = Default::default();
         let mut mapped = Mapped { source, maps, declared, columns, jobs, cells };
         if let Some(columns) = mapped.declared.clone()

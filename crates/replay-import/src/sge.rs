@@ -70,19 +70,25 @@ impl<'a> Fields<'a> {
         Ok(if time < MILLISECONDS { (time, false) } else { ((time + 500) / 1000, true) })
     }
 
-    /// Returns the task of a parallel job that the line belongs to; `None` if the line is the job itself.
-    fn parallel_task(&self) -> Option<&'a str> {
-        // The field follows the waiting time for input and output, which has a decimal point. The category in front of
-        // it may contain colons.
+    /// Returns the position of the waiting time for input and output, which follows the category. The category may contain
+    /// colons; the waiting time is the first number with a decimal point after it.
+    fn wait(&self) -> Option<usize> {
         let is_wait = |at: &usize| self.text(*at).contains('.') && number(self.text(*at)).is_some();
-        let at = (field::CATEGORY + 1..self.parts.len()).find(is_wait)?;
-        Some(self.text(at + 1)).filter(|task| !matches!(*task, "" | "NONE"))
+        (field::CATEGORY + 1..self.parts.len()).find(is_wait)
     }
 
-    /// Returns the time limit in the category, such as `-l h_rt=3600`, in seconds. `h_rt` is the hard limit.
+    /// Returns the task of a parallel job that the line belongs to; `None` if the line is the job itself.
+    fn parallel_task(&self) -> Option<&'a str> {
+        Some(self.text(self.wait()? + 1)).filter(|task| !matches!(*task, "" | "NONE"))
+    }
+
+    /// Returns the time limit in the category, such as `-l h_rt=3600`. `h_rt` is the hard limit.
     fn limit(&self) -> Option<&'a str> {
-        let start = self.text(field::CATEGORY).as_ptr() as usize - self.line.text.as_ptr() as usize;
-        let category = self.line.text.get(start..)?;
+        let offset = |at: usize| self.text(at).as_ptr() as usize - self.line.text.as_ptr() as usize;
+        self.parts.get(field::CATEGORY)?;
+        let start = offset(field::CATEGORY);
+        let end = self.wait().map_or(self.line.text.len(), |wait| offset(wait) - 1);
+        let category = self.line.text.get(start..end)?;
         ["h_rt=", "s_rt="].iter().find_map(|key| {
             let is_key = |(at, _): &(usize, &str)| category[..*at].ends_with([' ', ',']);
             let (at, _) = category.match_indices(key).find(is_key)?;

@@ -335,6 +335,12 @@ impl<'a> Sink<'a> {
         self.report.add(Class::Noted, what, place, 1);
     }
 
+    /// Counts a line that was repaired before it was read, whether or not it is a kept job.
+    pub fn repaired(&mut self, line: u64, what: &'static str) {
+        let place = self.place(line);
+        self.report.add(Class::Repaired, what, place, 1);
+    }
+
     /// Counts a note `count` times.
     pub fn noted_times(&mut self, line: u64, what: &'static str, count: u64) {
         self.noted_at(self.place(line), what, count);

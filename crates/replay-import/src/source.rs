@@ -123,12 +123,12 @@ pub struct Source {
     pub join: bool,
     /// Unit of limits, for kinds of logs that do not specify the unit.
     pub limit: Limit,
-    /// Columns of a table without a header; empty if the table has a header.
-    pub columns: ColumnNames,
+    /// Columns of a table without a header; `None` if the table has a header.
+    pub columns: Option<ColumnNames>,
 }
 
 /// Names of columns in the order of a table, written `JobID+Submit+Start`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnNames(Vec<String>);
 
 impl ColumnNames {
@@ -169,7 +169,7 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         round_up: false,
         join: false,
         limit: Limit::Auto,
-        columns: ColumnNames::default(),
+        columns: None,
     };
     let sized = |entry: Entry<Source>| {
         entry
@@ -207,8 +207,9 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         entry.param("join", kind::yes_no(), about, |source| &mut source.join)
     };
     let without_header = |entry: Entry<Source>| {
-        let about = "columns of a table without a header, in order";
-        entry.param("columns", kind::parsed("NAME+NAME+.."), about, |source| &mut source.columns)
+        let about = "names of the columns, in order, if the file has no header";
+        let names = kind::parsed("NAME+NAME+..").or("the header");
+        entry.param("columns", names, about, |source| &mut source.columns)
     };
     let sacct = Entry::new("sacct", of(Kind::Sacct))
         .about(
@@ -246,7 +247,7 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
                 the file does not list the hosts of parallel jobs.",
         )
         .source("Grid Engine, accounting(5)");
-    let columns = GWF_COLUMNS.parse().unwrap_or_default();
+    let columns = GWF_COLUMNS.parse().ok();
     let gwf = Entry::new("gwf", Source { columns, ..of(Kind::Gwf) })
         .about("Traces of the Grid Workloads Archive: 29 fields by position, -1 is unknown, no header.")
         .source("Grid Workloads Archive, Grid Workload Format (Iosup et al., 2008)");

@@ -38,7 +38,7 @@ const EVENT: &str = "event other than the end of a job";
 /// Reason for passing over a record of an array.
 const ARRAY: &str = "record of an array, whose tasks are jobs of their own";
 
-/// Notes about values that cannot be used as they are.
+/// Notes about values that cannot be used as they are. A line for which another value is used is a repaired line.
 const QTIME: &str = "unreadable qtime; ctime is used";
 const ETIME: &str = "unreadable etime, ignored";
 const LIMIT: &str = "unreadable time limit, treated as unknown";
@@ -211,7 +211,7 @@ impl Log for Torque {
             (Some(qtime), _) => qtime,
             (None, Some(ctime)) => {
                 if !values.qtime.is_empty() {
-                    sink.about(QTIME);
+                    sink.repaired(number, QTIME);
                 }
                 ctime
             }
@@ -239,7 +239,7 @@ impl Log for Torque {
             ("", _) => None,
             (_, Some((limit, has_more))) => {
                 if has_more {
-                    sink.about(LIMIT_TEXT);
+                    sink.repaired(number, LIMIT_TEXT);
                 }
                 Some(limit)
             }
@@ -293,7 +293,7 @@ impl Log for Torque {
                 Some((count, false)) => size = Some(count),
                 Some((count, true)) => {
                     // The nodes of the job are more certain than a number with text after it.
-                    sink.about(SIZE_TEXT);
+                    sink.repaired(number, SIZE_TEXT);
                     size = found.or(Some(count));
                 }
                 None => bad = bad.or(Some((field, value))),
@@ -318,7 +318,7 @@ impl Log for Torque {
             return Err(fault(line, reason, field, value).into());
         };
         if bad.is_some() {
-            sink.about(SIZE);
+            sink.repaired(number, SIZE);
         }
         if odd_host.is_some() {
             sink.about(noted::NO_LIST);

@@ -50,7 +50,10 @@ mod rfold;
 mod row;
 mod row_merge;
 mod sacct;
+mod sacct_json;
+mod select;
 mod sink;
+mod slurm;
 mod source;
 mod spill;
 #[cfg(test)]
@@ -62,6 +65,7 @@ mod zone;
 pub use error::{Fault, ImportError, LineFault, Reason};
 pub use map::ColumnMap;
 pub use report::{Class, Count, Place, Report};
+pub use select::{Selection, When};
 pub use source::{Kind, Limit, Source, Submit, Unit, descriptions};
 pub use value::civil;
 pub use zone::Zone;
@@ -94,6 +98,10 @@ pub struct Import {
     /// Number of malformed lines that may be skipped and counted. If this number is 0, the first malformed line is an
     /// error.
     pub max_errors: usize,
+    /// The jobs that are imported.
+    pub select: Selection,
+    /// Names of the columns of a text table without a header line, separated by commas or by the separator of the table.
+    pub header: Option<String>,
     /// Number of processors of the machine, which is written to the header of the trace.
     pub processors: Option<u32>,
     /// Directory for temporary files of large logs.
@@ -168,6 +176,25 @@ trait Log {
         Ok(true)
     }
 
+    /// Sets the columns of the current file, which has no header line.
+    fn given(&mut self, header: &str, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
+        let Some(separator) = self.separator().map(char::from) else {
+            let what = "this kind of log has no columns: --header is for sacct and tables";
+            return Err(ReadStop::Import(ImportError::Usage(what.to_string())));
+        };
+        let text = match header.contains(separator) {
+            true => header.to_string(),
+            false => header.replace(',', &separator.to_string()),
+        };
+        self.line(Line { number: 1, text: &text }, sink)
+    }
+
+    /// Processes the end of a file.
+    fn file_end(&mut self, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
+        let _ = sink;
+        Ok(())
+    }
+
     /// Processes the end of the log.
     fn end(&mut self, sink: &mut Sink<'_>) {
         let _ = sink;
@@ -187,6 +214,8 @@ enum ReadStop {
     Header(String),
     /// An output failed.
     Output(std::io::Error),
+    /// The import stops.
+    Import(ImportError),
 }
 
 impl From<Fault> for ReadStop {
@@ -249,17 +278,31 @@ pub fn import_all<'a>(
     let Outputs { swf, nodes, shapes, ids } = outputs;
     let mut sink = Sink::new(how, [nodes, shapes, ids])?;
     let mut log = reader(how)?;
+    let mut json = match how.source.kind {
+        Kind::SacctJson => Some(sacct_json::SacctJson::new(how.source.clone())),
+        _ => None,
+    };
+    if how.header.is_some() && (json.is_some() || how.source.kind.is_parquet()) {
+        let what =
+            format!("{} has no header line: --header is for sacct and tables of text", how.source);
+        return Err(ImportError::Usage(what));
+    }
     while let Some((name, input)) = inputs.next() {
         sink.begin(&name, inputs.peek().is_some());
         let unreadable = |source| swf::Error::Io { file: name.clone(), source };
         let input = input.map_err(unreadable)?;
         if !how.source.kind.is_parquet() {
-            log.begin();
             let input: Box<dyn Read> = match input {
                 Input::File(file) => Box::new(file),
                 Input::Stream(stream) => stream,
             };
-            lines(input, &name, log.as_mut(), &mut sink)?;
+            match &mut json {
+                Some(json) => json.read(input, &name, &mut sink)?,
+                None => {
+                    log.begin();
+                    lines(input, &name, log.as_mut(), how.header.as_deref(), &mut sink)?;
+                }
+            }
             sink.ended()?;
             continue;
         }
@@ -276,6 +319,9 @@ pub fn import_all<'a>(
         sink.ended()?;
     }
     log.end(&mut sink);
+    if let Some(json) = json {
+        json.end(&mut sink);
+    }
     sink.finish(swf)
 }
 
@@ -284,6 +330,7 @@ fn lines(
     input: Box<dyn Read + '_>,
     name: &str,
     log: &mut dyn Log,
+    header: Option<&str>,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
     let file = || name.to_string();
@@ -291,6 +338,20 @@ fn lines(
     let decoder = decoder.map_err(|source| swf::Error::Io { file: file(), source })?;
     let mut lines = Records::new(BufReader::with_capacity(BUFFER, decoder));
     let mut digest = sink.take_digest();
+    let stopped = |stop: ReadStop, line: u64| match stop {
+        ReadStop::Fault(fault) => {
+            ImportError::Line(Box::new(LineFault::new(name, Place::Line, line, "", fault)))
+        }
+        ReadStop::Header(what) => ImportError::Header { file: file(), line, what },
+        ReadStop::Output(source) => ImportError::Output(source),
+        ReadStop::Import(error) => error,
+    };
+    if let Some(header) = header {
+        log.given(header, sink).map_err(|stop| match stop {
+            ReadStop::Header(what) => ImportError::Usage(format!("--header: {what}")),
+            stop => stopped(stop, 1),
+        })?;
+    }
     loop {
         let hash = |bytes: &[u8]| {
             if let Some(digest) = &mut digest {
@@ -335,10 +396,7 @@ fn lines(
             }
             taken.map(|()| is_whole).or_else(|stop| match stop {
                 ReadStop::Fault(fault) => sink.malformed(number, text, fault).map(|()| is_whole),
-                ReadStop::Header(what) => {
-                    Err(ImportError::Header { file: file(), line: number, what })
-                }
-                ReadStop::Output(source) => Err(ImportError::Output(source)),
+                stop => Err(stopped(stop, number)),
             })
         });
         match taken {
@@ -364,6 +422,7 @@ fn lines(
         let what = "there is no header line".to_string();
         return Err(ImportError::Header { file: file(), line: lines.number().max(1), what });
     }
+    log.file_end(sink).map_err(|stop| stopped(stop, lines.number()))?;
     sink.give_digest(digest);
     sink.lines(lines.number());
     Ok(())
@@ -394,7 +453,8 @@ fn reader(how: &Import) -> Result<Box<dyn Log>, ImportError> {
         map(how)?;
     }
     Ok(match source.kind {
-        Kind::Sacct => Box::new(sacct::Sacct::new(source)),
+        // The JSON of sacct has no lines; it is read by its own reader.
+        Kind::Sacct | Kind::SacctJson => Box::new(sacct::Sacct::new(source)),
         Kind::Cobalt => Box::new(cobalt::Cobalt::new(source)),
         Kind::Torque => Box::new(torque::Torque::new(source)),
         Kind::Dirlab => Box::new(dirlab::Dirlab::new(source)),
@@ -413,6 +473,8 @@ impl Import {
             map: None,
             file: file.into(),
             max_errors: 0,
+            select: Selection::default(),
+            header: None,
             processors: None,
             scratch: std::env::temp_dir(),
         }

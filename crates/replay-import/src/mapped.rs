@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::entry::{Entry, Line, UNKNOWN, count_nodes, dropped, noted, status};
 use super::map::{Clock, ColumnMap, Span, Status, Unit};
 use super::row::{Cell, Columns, Row};
-use super::sacct;
+use super::slurm;
 use super::source::{Limit, Source};
 use super::value::{bare, hours, number, seconds, whole};
 use super::zone::{Moment, Zone, in_order};
@@ -145,7 +145,7 @@ impl Jobs {
         };
         let word = &*row.unquoted_text(Some(at));
         if words.slurm {
-            let (status, over, known) = sacct::state(sacct::first_word(word));
+            let (status, over, known) = slurm::state(slurm::first_word(word));
             if !known {
                 sink.about("unknown state, treated as failed");
             }

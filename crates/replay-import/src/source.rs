@@ -11,6 +11,8 @@ use replay_workload::naming::{Description, Entry, Table, kind, spelled};
 pub enum Kind {
     /// Slurm's `sacct -P`.
     Sacct,
+    /// Slurm's `sacct --json`.
+    SacctJson,
     /// Jobs of Cobalt, in the format in which the Argonne Leadership Computing Facility publishes
     /// these jobs.
     Cobalt,
@@ -35,7 +37,12 @@ impl Kind {
     /// from an arbitrary origin.
     pub(super) fn has_dates(self, map: Option<&ColumnMap>) -> bool {
         match self {
-            Kind::Sacct | Kind::Cobalt | Kind::Torque | Kind::Fdata | Kind::Pm100 => true,
+            Kind::Sacct
+            | Kind::SacctJson
+            | Kind::Cobalt
+            | Kind::Torque
+            | Kind::Fdata
+            | Kind::Pm100 => true,
             Kind::Dirlab | Kind::Rfold => false,
             Kind::Csv | Kind::Parquet => map.is_some_and(ColumnMap::has_dates),
         }
@@ -155,12 +162,18 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
              State, End or Elapsed, and AllocNodes, NNodes or AllocCPUS.",
         )
         .source("sacct(1)");
-    let sacct = zoned(sized(sacct)).param(
-        "running",
-        kind::yes_no(),
-        "keep jobs that were still running, with their run time so far",
-        |source| &mut source.running,
-    );
+    let running = |entry: Entry<Source>| {
+        let about = "keep jobs that were still running, with their run time so far";
+        entry.param("running", kind::yes_no(), about, |source| &mut source.running)
+    };
+    let sacct = running(zoned(sized(sacct)));
+    let sacct_json = Entry::new("sacct-json", of(Kind::SacctJson))
+        .aliases(&["slurm-json"])
+        .about(
+            "Slurm's sacct --json, and the ended jobs of scontrol show jobs --json and squeue --json. A file may have \
+             several documents.",
+        )
+        .source("Slurm, data_parser v0.0.37 to v0.0.43");
     let cobalt = Entry::new("cobalt", of(Kind::Cobalt))
         .aliases(&["alcf"])
         .about(
@@ -193,6 +206,7 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         "source",
         [
             sacct,
+            running(sized(sacct_json)),
             joined(rounded(zoned(cobalt))),
             sized(torque),
             rounded(dirlab),

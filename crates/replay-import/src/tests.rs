@@ -4,6 +4,7 @@ mod counted;
 mod damaged;
 mod headers;
 mod places;
+mod slurm;
 mod torque;
 
 use proptest::prelude::*;

@@ -183,6 +183,13 @@ impl Jobs {
         let begin = start.or(wait.map(|wait| submit.saturating_add(wait)));
         let ran = begin.and_then(|begin| Some(end?.saturating_sub(begin)));
         let run = given_run.or(ran);
+        let is_date =
+            |place: Option<(usize, Clock)>| place.is_some_and(|(_, clock)| clock == Clock::Iso);
+        if let (Some(given), Some(ran), true) =
+            (given_run, ran, is_date(places.start) && is_date(places.end))
+        {
+            sink.elapsed(row.line.number, given, ran);
+        }
         let size = size(row, places.size, self.source.round_up)?;
         let mut list = of_program(row.unquoted_text(places.nodes));
         let odd_list = count_nodes(&list).err();

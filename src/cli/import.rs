@@ -12,7 +12,9 @@ use replay_core::lines;
 use replay_core::swf;
 use replay_core::workload::stochastic::{ids_path, nodes_path, shapes_path};
 use replay_experiment::files::{self, AtomicFile};
-use replay_import::{ColumnMap, Import, ImportError, Input, Outputs, Report, Source, import_all};
+use replay_import::{
+    ColumnMap, Import, ImportError, Input, Outputs, Report, Selection, Source, When, import_all,
+};
 use std::io::stdout;
 
 /// Arguments of `replay import`.
@@ -20,10 +22,11 @@ use std::io::stdout;
 #[command(after_help = "Examples:
   replay import sacct sacct.txt --processors 1024 --write out/site.swf
   replay import 'sacct[zone=Europe/Prague]' sacct.txt --write out/site.swf
+  replay import sacct-json sacct.json --partition batch --write out/site.swf
   replay import csv jobs.csv --map map.toml --write out/table.swf
   replay list sources")]
 pub struct ImportArgs {
-    /// Format of the log: sacct, cobalt, torque, dirlab, rfold, csv, fdata, pm100 or parquet (replay list sources).
+    /// Format of the log: sacct, sacct-json, cobalt, torque, dirlab, rfold, csv, fdata, pm100 or parquet (replay list sources).
     ///
     /// A format may have settings, such as sacct[submit=eligible].
     #[arg(value_name = "SOURCE[..]")]
@@ -49,6 +52,38 @@ pub struct ImportArgs {
     /// replaces the three lists.
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
+
+    /// Use these column names for a log without a header line, such as the output of sacct -n.
+    ///
+    /// The names are separated by commas, as in sacct -o, or by the separator of the log. A file that has a header line
+    /// may have other columns.
+    #[arg(long, value_name = "NAMES")]
+    header: Option<String>,
+
+    /// Import only the jobs of these partitions or queues.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', visible_alias = "queue")]
+    partition: Vec<String>,
+
+    /// Import only the jobs of these users.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    user: Vec<String>,
+
+    /// Import only the jobs with these states, such as COMPLETED,TIMEOUT.
+    ///
+    /// The states are words of the log in any case, or Slurm's short names, such as CD,TO. If the log has no such words, the
+    /// states are completed, failed, cancelled, partial and unknown.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    state: Vec<String>,
+
+    /// Import only jobs that were submitted at this time or later: YYYY-MM-DD[THH:MM:SS], or seconds as in the log.
+    ///
+    /// A date is in the zone of the log; a time may have an offset from UTC, such as +01:00.
+    #[arg(long, value_name = "TIME")]
+    from: Option<When>,
+
+    /// Import only jobs that were submitted before this time.
+    #[arg(long, value_name = "TIME")]
+    until: Option<When>,
 
     /// Set the number of processors of the machine.
     ///
@@ -141,6 +176,14 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     let name = args.files.first().map_or(String::new(), |file| file.display().to_string());
     let mut how = Import::new(args.source.clone(), name);
     (how.map, how.max_errors, how.processors) = (map, args.max_errors, args.processors);
+    how.header = args.header.clone();
+    how.select = Selection {
+        partitions: args.partition.clone(),
+        users: args.user.clone(),
+        states: args.state.clone(),
+        from: args.from,
+        until: args.until,
+    };
     let report = match write {
         None => {
             let mut out = BufWriter::new(stdout());
@@ -170,6 +213,11 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         if report.nodes > 0 && !beside {
             eprint_line(
                 "the log names the nodes of jobs; --write FILE writes the nodes to FILE.nodes.csv",
+            );
+        }
+        if args.processors.is_none() {
+            eprint_line(
+                "the trace does not have the size of the machine; give it by --processors N, or by --machine for each replay",
             );
         }
     }
@@ -236,6 +284,7 @@ fn failure(error: ImportError, out: impl std::fmt::Display) -> Failure {
     match error {
         ImportError::Unreadable(swf::Error::Io { .. })
         | ImportError::Map(_)
+        | ImportError::Usage(_)
         | ImportError::SameText { .. } => Failure::usage(error),
         ImportError::Output(cause) => Failure::output(out, cause),
         error => Failure::data(error),

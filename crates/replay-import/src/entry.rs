@@ -1,5 +1,7 @@
 //! A job as read from a log of any kind, and the line of a log.
 
+use std::hash::{Hash, Hasher};
+
 use replay_workload::lines::LONGEST_LINE;
 use replay_workload::workload::RecordedPlacements;
 use replay_workload::workload::nodes::{self, NodeListProblem};
@@ -32,6 +34,15 @@ pub(super) const UNKNOWN: i64 = -1;
 /// 4294967295 minutes.
 pub(super) const LONGEST_LIMIT: i64 = 10 * 366 * 86_400;
 
+/// The state of a job as a word of the log; empty if the log has no such word. The word does not distinguish jobs, because
+/// the status does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct State<'a>(pub &'a str);
+
+impl Hash for State<'_> {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
 /// A job. Times are in seconds; submit times are counted from 1970, or from the origin of the log.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Entry<'a> {
@@ -52,6 +63,8 @@ pub(super) struct Entry<'a> {
     pub estimate: Option<i64>,
     /// Status, see [`status`].
     pub status: i64,
+    /// The state as a word.
+    pub state: State<'a>,
     /// Name of the user; empty if unknown.
     pub user: &'a str,
     /// Name of the group; empty if unknown.
@@ -75,6 +88,7 @@ impl Entry<'_> {
         requested: UNKNOWN,
         estimate: None,
         status: UNKNOWN,
+        state: State(""),
         user: "",
         group: "",
         queue: "",
@@ -160,6 +174,19 @@ noted, advice_on_noted {
         "further record of a run on other nodes; the nodes of the first record are kept";
     pub const RUN_NOT_COMPARED: &str =
         "run that is not compared with later records, because the limit is reached";
+    pub const SHIFTED: &str = "elapsed time differs from end minus start by whole or half hours",
+        "if the times are local times, set the zone, such as zone=Europe/Prague (sacct[zone=Europe/Prague])";
+    pub const BAD_ELAPSED: &str = "elapsed time that is negative or INVALID, ignored";
+    pub const BAD_LIMIT: &str = "time limit that is negative or INVALID, treated as unknown";
+    pub const UNLIMITED: &str = "unlimited time limit, treated as unknown";
+    pub const PARTITION_LIMIT: &str = "time limit of the partition, treated as unknown",
+        "export the limits of these jobs in seconds or minutes, if they are known";
+    pub const NO_LIMITS: &str = "no time limits: backfilling will know all run times",
+        "export the time limits, such as the column TimelimitRaw of sacct";
+    pub const NO_LIMIT: &str = "no time limit: backfilling will know the run time";
+    pub const SHARED: &str = "job with fewer processors than its nodes have",
+        "if jobs share nodes, use sacct[size=cores]: sizes in nodes count a shared node several times";
+    pub const TASKS_CUT: &str = "list of tasks truncated by Slurm", "export the log with SLURM_BITSTR_LEN=0";
     pub const TASKS: &str = "tasks of arrays that did not start";
     pub const NO_SHAPE: &str = "no shape";
     pub const NO_LIST: &str = "unreadable node list, omitted",
@@ -202,6 +229,14 @@ dropped, advice_on_dropped {
         "check the times in this line and their unit";
     pub const SAME_ROW: &str = "identical job in an earlier file",
         "no action is needed: the job is kept once";
+    pub const OTHER_PARTITION: &str = "partition not selected",
+        "no action is needed, unless --partition lacks a partition";
+    pub const OTHER_USER: &str = "user not selected",
+        "no action is needed, unless --user lacks a user";
+    pub const OTHER_STATE: &str = "state not selected",
+        "no action is needed, unless --state lacks a state";
+    pub const OTHER_TIME: &str = "submitted at a time that is not selected",
+        "no action is needed, unless --from or --until is wrong";
 }
 }
 

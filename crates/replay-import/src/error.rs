@@ -19,6 +19,8 @@ texts! {
         TooFewFields => "too few fields",
         /// The line has more fields than the header.
         TooManyFields => "too many fields",
+        /// The line has more fields than the header, and the fields can be assigned to the columns in several ways.
+        Ambiguous => "too many fields, which can be assigned to the columns in several ways",
         /// An opening quote has no closing quote in its line, or the closing quote is not at the end of the field.
         Quote => "unclosed quote",
         /// A field that must not be empty is empty.
@@ -51,6 +53,9 @@ impl Reason {
             }
             Reason::TooManyFields => {
                 "export the log with a separator that no field contains (sacct -P --delimiter=^)"
+            }
+            Reason::Ambiguous => {
+                "export the log with a separator that no field contains (sacct -P --delimiter=^), or without free text"
             }
             Reason::Quote => {
                 "close the quote at the end of its field; double a quote within a field"
@@ -88,7 +93,7 @@ pub struct Fault {
 pub struct LineFault {
     /// The log as the user named it.
     pub file: String,
-    /// Whether the log has lines or rows.
+    /// Whether the log has lines, rows or records.
     pub unit: Place,
     /// Number of the line or row, 1-based.
     pub line: u64,
@@ -109,7 +114,7 @@ impl LineFault {
     /// Creates the error of a record that begins on line `line`. The error names the line that contains the fault,
     /// which may be a later line of the record.
     pub(super) fn new(file: &str, unit: Place, line: u64, text: &str, fault: Fault) -> LineFault {
-        if unit == Place::Row {
+        if unit != Place::Line {
             let (file, text) = (file.to_string(), text.to_string());
             return LineFault { file, unit, line, fault, text };
         }
@@ -132,6 +137,9 @@ impl fmt::Display for LineFault {
             }
             Place::Row => {
                 write!(f, "{file}: row {line}, column {field} \"{}\": {reason}", excerpt(text))
+            }
+            Place::Record => {
+                write!(f, "{file}: record {line}, field {field} \"{}\": {reason}", excerpt(text))
             }
         }
     }
@@ -215,6 +223,17 @@ pub enum ImportError {
     /// A column map is missing, invalid or not applicable.
     #[error("{0}")]
     Map(String),
+    /// The selection of jobs, or the given header, is not applicable.
+    #[error("{0}")]
+    Usage(String),
+    /// The log is not JSON, or its JSON is damaged.
+    #[error("{file}: {what}")]
+    Json {
+        /// The log.
+        file: String,
+        /// Description of the problem.
+        what: String,
+    },
     /// The trace cannot be written.
     #[error("cannot write: {0}")]
     Output(#[source] io::Error),

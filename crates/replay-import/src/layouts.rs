@@ -57,10 +57,37 @@ status = { column = "Status", ok = ["1"], failed = ["0"], cancelled = ["5"] }
 "##;
 
 /// The fields of the Grid Workloads Format. Files in this format have no header, apart from comments.
-pub(super) const GWF_COLUMNS: &str = "JobID+SubmitTime+WaitTime+RunTime+NProcs+AverageCPUTimeUsed+UsedMemory+ReqNProcs+\
-    ReqTime+ReqMemory+Status+UserID+GroupID+ExecutableID+QueueID+PartitionID+OrigSiteID+LastRunSiteID+JobStructure+\
-    JobStructureParams+UsedNetwork+UsedLocalDiskSpace+UsedResources+ReqPlatform+ReqNetwork+ReqLocalDiskSpace+\
-    ReqResources+VOID+ProjectID";
+pub(super) const GWF_COLUMNS: [&str; 29] = [
+    "JobID",
+    "SubmitTime",
+    "WaitTime",
+    "RunTime",
+    "NProcs",
+    "AverageCPUTimeUsed",
+    "UsedMemory",
+    "ReqNProcs",
+    "ReqTime",
+    "ReqMemory",
+    "Status",
+    "UserID",
+    "GroupID",
+    "ExecutableID",
+    "QueueID",
+    "PartitionID",
+    "OrigSiteID",
+    "LastRunSiteID",
+    "JobStructure",
+    "JobStructureParams",
+    "UsedNetwork",
+    "UsedLocalDiskSpace",
+    "UsedResources",
+    "ReqPlatform",
+    "ReqNetwork",
+    "ReqLocalDiskSpace",
+    "ReqResources",
+    "VOID",
+    "ProjectID",
+];
 
 /// Map for the job tables of Batsim and evalys. The names in capitals are replaced by those of [`simulated`].
 const SIMULATED: &str = r#"

@@ -51,8 +51,11 @@ mod rfold;
 mod row;
 mod row_merge;
 mod sacct;
+mod sacct_json;
+mod select;
 mod sge;
 mod sink;
+mod slurm;
 mod source;
 mod spill;
 #[cfg(test)]
@@ -65,7 +68,8 @@ mod zone;
 pub use error::{Fault, ImportError, LineFault, Reason};
 pub use map::ColumnMap;
 pub use report::{Class, Count, Place, Report};
-pub use source::{ColumnNames, Kind, Limit, Source, Submit, Unit, descriptions};
+pub use select::{Selection, When};
+pub use source::{Kind, Limit, Source, Submit, Unit, descriptions};
 pub use value::civil;
 pub use zone::Zone;
 
@@ -97,6 +101,10 @@ pub struct Import {
     /// Number of malformed lines that may be skipped and counted. If this number is 0, the first malformed line is an
     /// error.
     pub max_errors: usize,
+    /// The jobs that are imported.
+    pub select: Selection,
+    /// Names of the columns of a text table without a header line, separated by commas or by the separator of the table.
+    pub header: Option<String>,
     /// Number of processors of the machine, which is written to the header of the trace.
     pub processors: Option<u32>,
     /// Directory for temporary files of large logs.
@@ -155,7 +163,40 @@ trait Log {
     /// Returns whether a malformed line is a further header, as in concatenated dumps. A further header is counted
     /// and applies to the lines that follow.
     fn again(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<bool, ReadStop> {
-        again(self, line, sink)
+        let names = self.names(line);
+        let own = self.columns().and_then(|columns| columns.as_ref());
+        let (Some(own), Some(names)) = (own, names) else { return Ok(false) };
+        if !names.are_alike(own) {
+            return Ok(false);
+        }
+        let what = match names == *own {
+            true => "header, repeated",
+            false => "header with other columns, used for the lines that follow",
+        };
+        self.begin();
+        self.line(line, sink)?;
+        sink.header(line.number, what);
+        Ok(true)
+    }
+
+    /// Sets the columns of the current file, which has no header line.
+    fn given(&mut self, header: &str, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
+        let separator = self.separator().filter(|_| self.columns().is_some()).map(char::from);
+        let Some(separator) = separator else {
+            let what = "this kind of log has no columns: --header is for sacct and tables";
+            return Err(ReadStop::Import(ImportError::Usage(what.to_string())));
+        };
+        let text = match header.contains(separator) {
+            true => header.to_string(),
+            false => header.replace(',', &separator.to_string()),
+        };
+        self.line(Line { number: 1, text: &text }, sink)
+    }
+
+    /// Processes the end of a file.
+    fn file_end(&mut self, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
+        let _ = sink;
+        Ok(())
     }
 
     /// Processes the end of the log.
@@ -169,28 +210,6 @@ trait Log {
     }
 }
 
-/// Reads a further header of a log, see [`Log::again`].
-fn again<L: Log + ?Sized>(
-    log: &mut L,
-    line: Line<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<bool, ReadStop> {
-    let names = log.names(line);
-    let own = log.columns().and_then(|columns| columns.as_ref());
-    let (Some(own), Some(names)) = (own, names) else { return Ok(false) };
-    if !names.are_alike(own) {
-        return Ok(false);
-    }
-    let what = match names == *own {
-        true => "header, repeated",
-        false => "header with other columns, used for the lines that follow",
-    };
-    log.begin();
-    log.line(line, sink)?;
-    sink.header(line.number, what);
-    Ok(true)
-}
-
 /// The reason why a line is not processed.
 enum ReadStop {
     /// The line is malformed.
@@ -199,6 +218,8 @@ enum ReadStop {
     Header(String),
     /// An output failed.
     Output(std::io::Error),
+    /// The import stops.
+    Import(ImportError),
 }
 
 impl From<Fault> for ReadStop {
@@ -261,17 +282,31 @@ pub fn import_all<'a>(
     let Outputs { swf, nodes, shapes, ids } = outputs;
     let mut sink = Sink::new(how, [nodes, shapes, ids])?;
     let mut log = reader(how)?;
+    let mut json = match how.source.kind {
+        Kind::SacctJson => Some(sacct_json::SacctJson::new(how.source.clone())),
+        _ => None,
+    };
+    if how.header.is_some() && (json.is_some() || how.source.kind.is_parquet()) {
+        let what =
+            format!("{} has no header line: --header is for sacct and tables of text", how.source);
+        return Err(ImportError::Usage(what));
+    }
     while let Some((name, input)) = inputs.next() {
         sink.begin(&name, inputs.peek().is_some());
         let unreadable = |source| swf::Error::Io { file: name.clone(), source };
         let input = input.map_err(unreadable)?;
         if !how.source.kind.is_parquet() {
-            log.begin();
             let input: Box<dyn Read> = match input {
                 Input::File(file) => Box::new(file),
                 Input::Stream(stream) => stream,
             };
-            lines(input, &name, log.as_mut(), &mut sink)?;
+            match &mut json {
+                Some(json) => json.read(input, &name, &mut sink)?,
+                None => {
+                    log.begin();
+                    lines(input, &name, log.as_mut(), how.header.as_deref(), &mut sink)?;
+                }
+            }
             sink.ended()?;
             continue;
         }
@@ -288,6 +323,9 @@ pub fn import_all<'a>(
         sink.ended()?;
     }
     log.end(&mut sink);
+    if let Some(json) = json {
+        json.end(&mut sink);
+    }
     sink.finish(swf)
 }
 
@@ -296,6 +334,7 @@ fn lines(
     input: Box<dyn Read + '_>,
     name: &str,
     log: &mut dyn Log,
+    header: Option<&str>,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
     let file = || name.to_string();
@@ -303,6 +342,20 @@ fn lines(
     let decoder = decoder.map_err(|source| swf::Error::Io { file: file(), source })?;
     let mut lines = Records::new(BufReader::with_capacity(BUFFER, decoder));
     let mut digest = sink.take_digest();
+    let stopped = |stop: ReadStop, line: u64| match stop {
+        ReadStop::Fault(fault) => {
+            ImportError::Line(Box::new(LineFault::new(name, Place::Line, line, "", fault)))
+        }
+        ReadStop::Header(what) => ImportError::Header { file: file(), line, what },
+        ReadStop::Output(source) => ImportError::Output(source),
+        ReadStop::Import(error) => error,
+    };
+    if let Some(header) = header {
+        log.given(header, sink).map_err(|stop| match stop {
+            ReadStop::Header(what) => ImportError::Usage(format!("--header: {what}")),
+            stop => stopped(stop, 1),
+        })?;
+    }
     loop {
         let hash = |bytes: &[u8]| {
             if let Some(digest) = &mut digest {
@@ -347,10 +400,7 @@ fn lines(
             }
             taken.map(|()| is_whole).or_else(|stop| match stop {
                 ReadStop::Fault(fault) => sink.malformed(number, text, fault).map(|()| is_whole),
-                ReadStop::Header(what) => {
-                    Err(ImportError::Header { file: file(), line: number, what })
-                }
-                ReadStop::Output(source) => Err(ImportError::Output(source)),
+                stop => Err(stopped(stop, number)),
             })
         });
         match taken {
@@ -376,6 +426,7 @@ fn lines(
         let what = "there is no header line".to_string();
         return Err(ImportError::Header { file: file(), line: lines.number().max(1), what });
     }
+    log.file_end(sink).map_err(|stop| stopped(stop, lines.number()))?;
     sink.give_digest(digest);
     sink.lines(lines.number());
     Ok(())
@@ -412,7 +463,8 @@ fn reader(how: &Import) -> Result<Box<dyn Log>, ImportError> {
         maps(how)?;
     }
     Ok(match source.kind {
-        Kind::Sacct => Box::new(sacct::Sacct::new(source)),
+        // The JSON of sacct has no lines; it is read by its own reader.
+        Kind::Sacct | Kind::SacctJson => Box::new(sacct::Sacct::new(source)),
         Kind::Cobalt => Box::new(cobalt::Cobalt::new(source)),
         Kind::Torque => Box::new(torque::Torque::new(source)),
         Kind::Lsf => Box::new(lsf::Lsf::new(source)),
@@ -425,7 +477,7 @@ fn reader(how: &Import) -> Result<Box<dyn Log>, ImportError> {
         | Kind::Csv
         | Kind::Fdata
         | Kind::Pm100
-        | Kind::Parquet => Box::new(mapped::Mapped::new(source, maps(how)?)?),
+        | Kind::Parquet => Box::new(mapped::Mapped::new(source, maps(how)?)),
     })
 }
 
@@ -437,6 +489,8 @@ impl Import {
             map: None,
             file: file.into(),
             max_errors: 0,
+            select: Selection::default(),
+            header: None,
             processors: None,
             scratch: std::env::temp_dir(),
         }

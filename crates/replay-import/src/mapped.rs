@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use super::entry::{Entry, LONGEST_LIMIT, Line, UNKNOWN, count_nodes, dropped, noted, status};
+use super::layouts::GWF_COLUMNS;
 use super::map::{Absent, Clock, Column, ColumnMap, Span, Status, Unit};
 use super::row::{Cell, Columns, Row};
-use super::sacct;
+use super::slurm;
 use super::source::{Kind, Limit, Source};
 use super::value::{bare, digits, hours, number, seconds, whole};
 use super::zone::{Moment, Zone, in_order};
-use super::{Fault, ImportError, Log, ReadStop, Reason, Sink, again};
+use super::{Fault, Log, ReadStop, Reason, Sink};
 
 /// The type of a column as declared in the table. The declared type takes precedence over the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,9 +211,9 @@ impl Jobs {
             return (UNKNOWN, true);
         }
         if words.slurm {
-            let word = sacct::first_word(word);
+            let word = slurm::first_word(word);
             let word = digits(word).and_then(|code| CODES.get(code as usize)).unwrap_or(&word);
-            let (status, over, known) = sacct::state(word);
+            let (status, over, known) = slurm::state(word);
             if !known {
                 sink.about("unknown state, treated as failed");
             }
@@ -258,6 +259,16 @@ impl Jobs {
         let begin = start.or(wait.map(|wait| submit.saturating_add(wait)));
         let ran = begin.and_then(|begin| Some(end?.saturating_sub(begin)));
         let run = given_run.or(ran);
+        let is_date = |place: Option<usize>| {
+            let declared = place.and_then(|place| self.columns.get(place));
+            let is_clock = matches!(self.clock, Clock::Iso | Clock::Format(_));
+            declared.is_some_and(|&(is_date, _)| is_date || is_clock)
+        };
+        if let (Some(given), Some(ran), true) =
+            (given_run, ran, is_date(places.start) && is_date(places.end))
+        {
+            sink.elapsed(row.line.number, given, ran);
+        }
         let mut list = node_list(self.unquoted_text(row, places.nodes));
         let (count, odd_list) = match count_nodes(&list) {
             Ok(count) => (count, None),
@@ -460,28 +471,15 @@ pub(super) struct Mapped {
     source: Source,
     /// Maps in order of preference. The first map whose columns are in the header of a file is used.
     maps: Vec<ColumnMap>,
-    /// Columns of tables without a header.
-    declared: Option<Columns>,
     columns: Option<Columns>,
     jobs: Option<Jobs>,
     cells: Vec<Cell>,
 }
 
 impl Mapped {
-    /// # Errors
-    /// [`ImportError::Map`] if the source declares columns without a column of the map.
-    pub fn new(source: Source, maps: Vec<ColumnMap>) -> Result<Mapped, ImportError> {
-        let declared = source.columns.as_ref();
-        let declared = declared.map(|names| Columns::named(names.names().iter().cloned()));
+    pub fn new(source: Source, maps: Vec<ColumnMap>) -> Mapped {
         let (columns, jobs, cells) = Default::default();
-        let mut mapped = Mapped { source, maps, declared, columns, jobs, cells };
-        if let Some(columns) = mapped.declared.clone()
-            && let Err(ReadStop::Header(what)) = mapped.take_columns(columns)
-        {
-            let message = format!("{}: {what}", mapped.source);
-            return Err(ImportError::Map(message));
-        }
-        Ok(mapped)
+        Mapped { source, maps, columns, jobs, cells }
     }
 
     /// Sets the columns of the current file.
@@ -511,6 +509,10 @@ impl Log for Mapped {
             sink.passed(line.number, "comment", 1);
             return Ok(());
         }
+        let is_gwf = self.source.kind == Kind::Gwf;
+        if is_gwf && self.columns.is_none() {
+            self.take_columns(Columns::named(GWF_COLUMNS.iter().map(|name| name.to_string())))?;
+        }
         let separator = self.separator().unwrap_or(b',');
         let (Some(columns), Some(jobs)) = (&self.columns, &mut self.jobs) else {
             let columns = match separator {
@@ -523,7 +525,7 @@ impl Log for Mapped {
             return jobs.row(columns.row(line, separator, &mut self.cells)?, sink);
         }
         Cell::between_blanks(line.text, &mut self.cells);
-        if self.source.kind == Kind::Gwf && self.cells.len() >= GWF_NEEDED {
+        if is_gwf && self.cells.len() >= GWF_NEEDED {
             // Records of this format may end early, or contain further fields.
             if self.cells.len() != columns.len() {
                 sink.about(noted::OTHER_LENGTH);
@@ -538,27 +540,6 @@ impl Log for Mapped {
     }
 
     fn columns(&mut self) -> Option<&mut Option<Columns>> {
-        Some(&mut self.columns)
-    }
-
-    fn begin(&mut self) {
-        if self.declared.is_none() {
-            self.columns = None;
-        }
-    }
-
-    fn again(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<bool, ReadStop> {
-        let Some(declared) = &self.declared else { return again(self, line, sink) };
-        match self.names(line) {
-            Some(names) if names == *declared => {
-                sink.header(line.number, "header, repeated");
-                Ok(true)
-            }
-            // The names are in another order, so the declared columns are wrong.
-            Some(names) if names.are_alike(declared) => Err(ReadStop::Header(
-                "the table has a header that differs from columns=; omit columns=".to_string(),
-            )),
-            _ => Ok(false),
-        }
+        (self.source.kind != Kind::Gwf).then_some(&mut self.columns)
     }
 }

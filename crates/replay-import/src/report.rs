@@ -39,6 +39,8 @@ texts! {
         Line => "line",
         /// Rows of a table.
         Row => "row",
+        /// Records of JSON.
+        Record => "record",
     }
 }
 

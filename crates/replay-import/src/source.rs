@@ -1,11 +1,8 @@
 //! The kinds of logs and their settings.
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::LazyLock;
 
 use super::ColumnMap;
-use super::layouts::GWF_COLUMNS;
 use super::zone::Zone;
 use replay_workload::naming::{Description, Entry, Table, kind, spelled};
 
@@ -18,6 +15,8 @@ const DATES: i64 = 631_152_000;
 pub enum Kind {
     /// Slurm's `sacct -P`.
     Sacct,
+    /// Slurm's `sacct --json`.
+    SacctJson,
     /// Jobs of Cobalt, in the format in which the Argonne Leadership Computing Facility publishes
     /// these jobs.
     Cobalt,
@@ -53,8 +52,14 @@ impl Kind {
     /// if it is after [`DATES`].
     pub(super) fn has_dates(self, map: Option<&ColumnMap>, first: i64) -> bool {
         match self {
-            Kind::Sacct | Kind::Cobalt | Kind::Torque | Kind::Fdata | Kind::Pm100 => true,
-            Kind::Lsf | Kind::Sge => true,
+            Kind::Sacct
+            | Kind::SacctJson
+            | Kind::Cobalt
+            | Kind::Torque
+            | Kind::Lsf
+            | Kind::Sge
+            | Kind::Fdata
+            | Kind::Pm100 => true,
             Kind::Gwf | Kind::Evalys => first >= DATES,
             Kind::Batsim | Kind::Dirlab | Kind::Rfold => false,
             Kind::Csv | Kind::Parquet => map.is_some_and(ColumnMap::has_dates),
@@ -123,37 +128,6 @@ pub struct Source {
     pub join: bool,
     /// Unit of limits, for kinds of logs that do not specify the unit.
     pub limit: Limit,
-    /// Columns of a table without a header; `None` if the table has a header.
-    pub columns: Option<ColumnNames>,
-}
-
-/// Names of columns in the order of a table, written `JobID+Submit+Start`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ColumnNames(Vec<String>);
-
-impl ColumnNames {
-    /// Returns the names.
-    pub fn names(&self) -> &[String] {
-        &self.0
-    }
-}
-
-impl FromStr for ColumnNames {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<ColumnNames, String> {
-        let names: Vec<String> = text.split('+').map(|name| name.trim().to_string()).collect();
-        match names.iter().any(String::is_empty) {
-            true => Err(format!("columns=\"{text}\": a name is empty; write columns=NAME+NAME+..")),
-            false => Ok(ColumnNames(names)),
-        }
-    }
-}
-
-impl fmt::Display for ColumnNames {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join("+"))
-    }
 }
 
 const UNITS: &[(&str, Limit)] =
@@ -169,7 +143,6 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         round_up: false,
         join: false,
         limit: Limit::Auto,
-        columns: None,
     };
     let sized = |entry: Entry<Source>| {
         entry
@@ -206,23 +179,24 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
                      all jobs in memory";
         entry.param("join", kind::yes_no(), about, |source| &mut source.join)
     };
-    let without_header = |entry: Entry<Source>| {
-        let about = "names of the columns, in order, if the file has no header";
-        let names = kind::parsed("NAME+NAME+..").or("the header");
-        entry.param("columns", names, about, |source| &mut source.columns)
-    };
     let sacct = Entry::new("sacct", of(Kind::Sacct))
         .about(
             "Slurm's sacct -P: columns in any order, named in the first line. Needs JobID, Submit, Start, \
              State, End or Elapsed, and AllocNodes, NNodes or AllocCPUS.",
         )
         .source("sacct(1)");
-    let sacct = zoned(sized(sacct)).param(
-        "running",
-        kind::yes_no(),
-        "keep jobs that were still running, with their run time so far",
-        |source| &mut source.running,
-    );
+    let running = |entry: Entry<Source>| {
+        let about = "keep jobs that were still running, with their run time so far";
+        entry.param("running", kind::yes_no(), about, |source| &mut source.running)
+    };
+    let sacct = running(zoned(sized(sacct)));
+    let sacct_json = Entry::new("sacct-json", of(Kind::SacctJson))
+        .aliases(&["slurm-json"])
+        .about(
+            "Slurm's sacct --json, and the ended jobs of scontrol show jobs --json and squeue --json. A file may have \
+             several documents.",
+        )
+        .source("Slurm, data_parser v0.0.37 to v0.0.43");
     let cobalt = Entry::new("cobalt", of(Kind::Cobalt))
         .aliases(&["alcf"])
         .about(
@@ -247,8 +221,7 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
                 the file does not list the hosts of parallel jobs.",
         )
         .source("Grid Engine, accounting(5)");
-    let columns = GWF_COLUMNS.parse().ok();
-    let gwf = Entry::new("gwf", Source { columns, ..of(Kind::Gwf) })
+    let gwf = Entry::new("gwf", of(Kind::Gwf))
         .about("Traces of the Grid Workloads Archive: 29 fields by position, -1 is unknown, no header.")
         .source("Grid Workloads Archive, Grid Workload Format (Iosup et al., 2008)");
     let batsim = Entry::new("batsim", of(Kind::Batsim))
@@ -280,6 +253,7 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         "source",
         [
             sacct,
+            running(sized(sacct_json)),
             joined(rounded(zoned(cobalt))),
             sized(torque),
             sized(lsf),
@@ -289,7 +263,7 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
             rounded(evalys),
             rounded(dirlab),
             rounded(rfold),
-            without_header(joined(rounded(csv))),
+            joined(rounded(csv)),
             limited(zoned(fdata)),
             limited(zoned(pm100)),
             joined(rounded(parquet)),

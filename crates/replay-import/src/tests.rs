@@ -5,6 +5,7 @@ mod counted;
 mod damaged;
 mod headers;
 mod places;
+mod slurm;
 mod tables;
 mod torque;
 

@@ -48,7 +48,7 @@ pub(super) fn date(text: &str, zone: &Zone) -> Result<Moment, Reason> {
 }
 
 /// Parses a date. Returns the seconds since 1970 in local time, and the offset from UTC if the date has an offset.
-fn local(text: &str) -> Option<(i64, Option<i64>)> {
+pub(super) fn local(text: &str) -> Option<(i64, Option<i64>)> {
     let (date, rest) = text.split_at_checked(10)?;
     let day = day(date, '-', [0, 5, 8])?;
     let rest = rest.strip_prefix(['T', ' '])?;

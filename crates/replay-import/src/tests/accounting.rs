@@ -72,7 +72,7 @@ fn imports_unusual_records_of_lsf() {
     let full = record("1", [100, 160, 760], "2 \"a\" \"b\"", 64, 0, 0);
     // Version 7 ends before the run limit, and version 5 before the index of arrays.
     let seven = full.split(" 1 1032 \"0\"").next().unwrap_or_default();
-    let five = full.split(" 4 \"\" \"\" 0 2 25").next().unwrap_or_default();
+    let five = full.split(" \"\" \"\" 0 2 25").next().unwrap_or_default();
     for text in [seven.to_string() + " 0\n", five.to_string() + "\n"] {
         assert_eq!(jobs(&made("lsf", &text)), [[0, 60, 600, 2, -1, 1]], "{text}");
     }

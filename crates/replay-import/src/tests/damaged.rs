@@ -10,7 +10,7 @@ const OWN: &str = "job;when;began;ended;who;hosts;limit;result\n\
     a;2025-05-01T01:00:00;2025-05-01 01:00:10;2025-05-01T00:01:10+00:00;ann;2;240;ok\n\
     a;2025-05-01T01:00:20;;;bob;3;0;what\n";
 
-const KINDS: [(&str, &str, Option<&str>); 10] = [
+const KINDS: [(&str, &str, Option<&str>); 14] = [
     ("sacct", SACCT, None),
     ("sacct[size=cores,submit=eligible,running=yes,zone=Europe/Prague]", SACCT, None),
     ("cobalt", COBALT, None),
@@ -19,6 +19,10 @@ const KINDS: [(&str, &str, Option<&str>); 10] = [
     ("torque[size=cores,submit=eligible]", TORQUE, None),
     ("dirlab[round-up=yes]", DIRLAB, None),
     ("rfold", RFOLD, None),
+    ("sacct", include_str!("cases/lines.txt"), None),
+    ("sacct", include_str!("cases/lines-at-end.txt"), None),
+    ("sacct[size=cores]", include_str!("cases/constraints-cores.txt"), None),
+    ("sacct-json", include_str!("cases/sacct.json"), None),
     ("csv", OWN, Some(MAP)),
     ("csv[join=yes]", OWN, Some(MAP)),
 ];
@@ -29,6 +33,9 @@ const ESCAPE: char = '\u{1b}';
 /// Returns a replacement for some bytes: arbitrary bytes, or text that is significant for the readers.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let word = proptest::sample::select(vec![
+        "{\"set\": true, \"number\": 18446744073709551614}",
+        "[",
+        "}",
         "\n",
         "\n\n",
         "\r\n",

@@ -130,29 +130,23 @@ fn node_sets_may_be_separated_by_blanks() {
     }
 }
 
+/// The names of columns may be given for a table without a header, also if its columns are separated by blanks.
 #[test]
-fn columns_may_be_declared_for_tables_without_a_header() {
-    let map = "time = 'seconds'\n[columns]\nsubmit = 't'\nrun = 'r'\nsize = 'n'\n";
-    let import = |source: &str, log: &str| run(&how(source, Some(map)), log.as_bytes());
-    let made = import("csv[columns=t+x+r+n]", "5,a,60,2\n7,b,61,3\n").expect("a table");
-    assert_eq!(jobs(&made), [[0, -1, 60, 2, -1, -1], [2, -1, 61, 3, -1, -1]]);
-    assert_eq!((made.report.lines, made.report.of(Class::Passed)), (2, 0));
-    // The header is passed over if the table has one.
-    let made = import("csv[columns=t+r+n]", "t,r,n\n5,60,2\n").expect("a table");
-    assert_eq!((jobs(&made).len(), made.report.count("header, repeated")), (1, 1));
-    let error = |source, log| import(source, log).err().map(|error| error.to_string());
-    for (source, log, words) in [
-        ("csv[columns=t+n+r]", "t,r,n\n5,60,2\n", "differs from columns=; omit columns="),
-        ("csv[columns=t+r]", "5,60\n", "csv[columns=t+r]: there is no column \"n\""),
-        ("csv[columns=t+r+n]", "5,60\n", "2 fields, the header has 3"),
-    ] {
-        let message = error(source, log).unwrap_or_default();
-        assert!(message.contains(words), "{words} not in\n{message}");
+fn columns_may_be_given_for_tables_without_a_header() {
+    for (separator, log) in [(",", "5,a,60,2\n7,b,61,3\n"), (" ", "5 a  60 2\n 7 b\t61 3\n")] {
+        let map = format!(
+            "time = 'seconds'\nseparator = '{separator}'\n[columns]\nsubmit = 't'\nrun = 'r'\nsize = 'n'\n"
+        );
+        let import = Import { header: Some("t,x,r,n".to_string()), ..how("csv", Some(&map)) };
+        let made = run(&import, log.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(jobs(&made), [[0, -1, 60, 2, -1, -1], [2, -1, 61, 3, -1, -1]]);
+        assert_eq!((made.report.lines, made.report.of(Class::Passed)), (2, 0));
     }
-    let bad = "csv[columns=t++n]".parse::<Source>().expect_err("an empty name").to_string();
-    assert!(bad.contains("a name is empty"), "{bad}");
-    let name = "csv[columns=t+r+n]";
-    assert_eq!(name.parse::<Source>().expect(name).to_string(), name);
+    for (source, log) in [("gwf", GWF), ("lsf", "x"), ("sge", "x"), ("torque", "x")] {
+        let import = Import { header: Some("JobID,SubmitTime".to_string()), ..how(source, None) };
+        let error = run(&import, log.as_bytes()).err().map(|error| error.to_string());
+        assert!(error.unwrap_or_default().contains("has no columns"), "{source}");
+    }
 }
 
 #[test]

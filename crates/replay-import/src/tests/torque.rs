@@ -72,6 +72,7 @@ fn torque_matches_deletions_and_reads_names_with_blanks() {
     let counts: Vec<_> =
         made.report.counts.iter().map(|(key, c)| (key.1, c.count, c.first)).collect();
     let expected = [
+        ("no time limits: backfilling will know all run times", 2, 1),
         ("blank line", 1, 3),
         ("deleted or aborted job without an end", 1, 5),
         ("event other than the end of a job", 3, 2),

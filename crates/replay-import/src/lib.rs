@@ -30,7 +30,7 @@
 //!
 //! To add a format, create a file with a type that implements the trait `Log`. Then add a [`Kind`] for the format, an
 //! entry in the table of `source.rs`, and a line in the function `reader` of this module. A table with known columns
-//! needs only a map in `layouts.rs`.
+//! needs only a map in `layouts.rs`; if versions of the format have different column names, it has several maps.
 
 mod cobalt;
 pub mod columns;

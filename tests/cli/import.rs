@@ -15,6 +15,9 @@ trials!(
     accepts_line_breaks_in_quotes,
     counts_array_tasks_once,
     counts_malformed_lines,
+    selects_jobs,
+    imports_logs_without_a_header,
+    hints_at_the_size_of_the_machine,
     reports_what_cannot_be_imported,
     does_not_overwrite_the_log,
 );
@@ -353,6 +356,58 @@ fn counts_malformed_lines() {
     let one = dir.replay("import sacct log.txt --write b.swf --max-errors 1").code(3);
     one.says("reading stopped after 2 malformed lines (at most 1 allowed)")
         .says("first: log.txt:5:7: ");
+}
+
+fn selects_jobs() {
+    let dir = Dir::new().file("log.txt", SACCT);
+    let run = dir
+        .replay("import sacct log.txt --write a.swf --user bob --state f --from 2026-03-01")
+        .code(0);
+    run.says("log.txt: 4 lines, 1 job kept; 1 dropped")
+        .says("dropped   user not selected: 1, first in line 2\n");
+    let run =
+        dir.replay("import sacct log.txt --write b.swf --until 2026-03-01T08:01:00+00:00").code(0);
+    run.says("1 job kept").says("submitted at a time that is not selected: 1, first in line 4");
+    dir.replay("import sacct log.txt --partition x")
+        .code(3)
+        .says("partition not selected: 2, first in line 2");
+    dir.replay("import sacct log.txt --from soon").refused(&["\"soon\": a time is YYYY-MM-DD"]);
+    let words = ["--from is not before --until"];
+    dir.replay("import sacct log.txt --from 7 --until 7").fails(2, 1, &words);
+    dir.replay("import dirlab log.txt --from 2026-03-01").fails(2, 1, &["this log has no dates"]);
+}
+
+fn imports_logs_without_a_header() {
+    let lines = SACCT.split_once('\n').expect("a header").1;
+    let dir = Dir::new()
+        .file("log.txt", SACCT)
+        .file("no.txt", lines)
+        .file("snow.txt", lines.replace('|', "\u{2603}"));
+    let names = SACCT.lines().next().unwrap_or_default().replace('|', ",");
+    dir.replay("import sacct log.txt --write a.swf -q").code(0);
+    for (file, name) in [("no.txt", "b"), ("snow.txt", "c")] {
+        dir.replay(&format!("import sacct {file} --write {name}.swf --header {names} -q")).code(0);
+        assert_eq!(dir.read(&format!("{name}.swf")), dir.read("a.swf"));
+    }
+    dir.replay("import sacct no.txt").fails(3, 1, &["--header gives the column names"]);
+    dir.replay("import sacct no.txt --header JobID,State").fails(
+        3,
+        1,
+        &["no.txt:1: the header has none"],
+    );
+    let words = ["this kind of log has no columns: --header is for sacct and tables"];
+    dir.replay("import torque no.txt --header a,b").fails(2, 1, &words);
+    let words = ["sacct-json has no header line"];
+    dir.replay("import sacct-json no.txt --header a,b").fails(2, 1, &words);
+}
+
+/// Logs do not contain the size of the machine, so an import without `--processors` prints how to set it.
+fn hints_at_the_size_of_the_machine() {
+    let dir = Dir::new().file("log.txt", SACCT);
+    let words = "the trace does not have the size of the machine; give it by --processors N";
+    dir.replay("import sacct log.txt --write a.swf").code(0).says(words);
+    let run = dir.replay("import sacct log.txt --write b.swf --processors 16").code(0);
+    run.demand(!run.stderr.contains(words), "no hint");
 }
 
 fn reports_what_cannot_be_imported() {

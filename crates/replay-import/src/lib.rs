@@ -18,8 +18,9 @@
 //! an earlier file is rejected.
 //!
 //! Every line either becomes a job or is counted exactly once ([`Report::accounted`]): as dropped (a job that cannot be
-//! replayed), as passed over (not a job: a header, a blank line, a step, an event), or as malformed. Each count is
-//! reported with the number of the first line that it includes. A malformed line is an error with file, line and column
+//! replayed or is not selected), as passed over (not a job: a header, a blank line, a step, an event), or as malformed.
+//! Repaired lines are counted in addition. Each count is reported with the number of the first line that it includes, and
+//! with what the user can do about these lines. A malformed line is an error with file, line and column
 //! unless malformed lines may be skipped. A line of column names is treated as a header wherever it occurs in a file;
 //! it applies to the lines that follow.
 //!
@@ -173,10 +174,15 @@ trait Log {
             true => "header, repeated",
             false => "header with other columns, used for the lines that follow",
         };
-        self.begin();
-        self.line(line, sink)?;
+        self.restart(line, sink)?;
         sink.header(line.number, what);
         Ok(true)
+    }
+
+    /// Uses a further header for the lines that follow.
+    fn restart(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
+        self.begin();
+        self.line(line, sink)
     }
 
     /// Sets the columns of the current file, which has no header line.

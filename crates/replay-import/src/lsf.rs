@@ -220,9 +220,16 @@ impl Log for Lsf {
         for at in first..first + count {
             let (name, count) = host(fields.text(at));
             slots = slots.saturating_add(count);
-            if !name.is_empty() && names.last() != Some(&name) && !names.contains(&name) {
+            if !name.is_empty() && names.last() != Some(&name) {
                 names.push(name);
             }
+        }
+        // A host occurs once for each of its slots; in most cases these occurrences are consecutive.
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        if sorted.len() < names.len() {
+            names = sorted;
         }
         let is_of_nodes = self.source.size == Unit::Nodes;
         let requested = match is_of_nodes {

@@ -239,7 +239,7 @@ impl Sacct {
 
     /// Uses the given names for the lines from `line` on, and finds the delimiter of these lines: the first text with which
     /// all columns have valid values.
-    fn given(&mut self, header: &str, line: Line<'_>) -> Result<(), ReadStop> {
+    fn find_delimiter(&mut self, header: &str, line: Line<'_>) -> Result<(), ReadStop> {
         let own = delimiter::of_header(header).unwrap_or(",");
         let (columns, _) = names(header, own).without_last_if_empty();
         let mut candidates = delimiter::candidates(line.text);
@@ -320,6 +320,7 @@ impl Sacct {
             return Err(fault.into());
         }
         if layout.can_continue(text, &self.cells) {
+            sink.forget();
             let lines = vec![(line.number, line.text.to_string())];
             self.held = Some(Held { lines, bytes: line.text.len(), follows });
             self.open = open;
@@ -369,9 +370,9 @@ impl Sacct {
             return Ok(());
         }
         let first = held.lines.first().map_or(line.number, |first| first.0);
-        // If the last lines are a record by themselves, the first lines are a record that is cut.
-        let is_ambiguous = (1..held.lines.len()).any(|at| self.splits(&joined(&held.lines[at..])));
-        if is_ambiguous {
+        // If the last lines are a record by themselves, the first lines may be a record that is cut.
+        if (1..held.lines.len()).any(|at| self.splits(&joined(&held.lines[at..]))) {
+            held.follows = false;
             return self.give_up(held, sink);
         }
         match self.record(Line { number: first, text: &whole }, sink) {
@@ -530,7 +531,7 @@ impl Log for Sacct {
                 sink.header(line.number, "header");
                 return Ok(());
             }
-            self.given(&header, line)?;
+            self.find_delimiter(&header, line)?;
         }
         let Some(held) = self.held.take() else { return self.fresh(line, sink) };
         let text = self.fields(line.text);
@@ -559,6 +560,10 @@ impl Log for Sacct {
     fn names(&self, line: Line<'_>) -> Option<Columns> {
         let text = line.text.trim_start();
         Some(names(text, delimiter::of_header(text)?).without_last_if_empty().0)
+    }
+
+    fn restart(&mut self, line: Line<'_>, _: &mut Sink<'_>) -> Result<(), ReadStop> {
+        self.header(line)
     }
 
     fn is_begun(&mut self) -> bool {

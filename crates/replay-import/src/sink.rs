@@ -380,6 +380,11 @@ impl<'a> Sink<'a> {
         self.about.push(what);
     }
 
+    /// Removes the notes on the job of the current line, which is read again later.
+    pub fn forget(&mut self) {
+        self.about.clear();
+    }
+
     /// Counts a note on a kept job.
     pub fn noted(&mut self, line: u64, what: &'static str) {
         let place = self.place(line);

@@ -46,6 +46,10 @@ pub(super) enum Kind {
     Duration,
     /// Two numbers, `0:15`.
     ExitCode,
+    /// A list of nodes.
+    Nodes,
+    /// A list of resources, `cpu=4,node=1`.
+    Resources,
     /// A name, or a list of names or nodes, without blanks.
     Word,
     /// Any text without a delimiter.
@@ -70,6 +74,8 @@ fn kind(name: &str) -> Kind {
             Kind::Duration
         }
         "exitcode" | "derivedexitcode" => Kind::ExitCode,
+        "nodelist" => Kind::Nodes,
+        "alloctres" | "reqtres" => Kind::Resources,
         "partition" | "account" | "user" | "qos" | "cluster" => Kind::Word,
         _ => Kind::Other,
     }
@@ -95,6 +101,16 @@ impl Kind {
                 let text = text.trim();
                 text.is_empty()
                     || text.split_once(':').is_some_and(|(a, b)| digits(a).and(digits(b)).is_some())
+            }
+            Kind::Nodes => {
+                let text = text.trim();
+                text == "None assigned"
+                    || NOTHING.contains(&text)
+                    || !text.contains([' ', '/', '=', ':', '"'])
+            }
+            Kind::Resources => {
+                text.trim().is_empty()
+                    || text.split(',').all(|one| one.contains('=') && !one.contains(' '))
             }
             Kind::Word => !text.trim().contains([' ', '\t', '"', '\'', '=', '/']),
         }

@@ -76,6 +76,8 @@ fn imports_unusual_records_of_lsf() {
     for text in [seven.to_string() + " 0\n", five.to_string() + "\n"] {
         assert_eq!(jobs(&made("lsf", &text)), [[0, 60, 600, 2, -1, 1]], "{text}");
     }
+    let mixed = made("lsf[size=nodes]", &full.replace("2 \"a\" \"b\"", "3 \"b\" \"a\" \"b\""));
+    assert_eq!((jobs(&mixed)[0][3], mixed.nodes.as_str()), (2, "job,nodes\n1,\"a,b\"\n"));
     let unlimited = full.replace(" 43200 0 8688640", " -1 4194304 1024");
     assert_eq!(jobs(&made("lsf", &unlimited))[0][4], -1);
     let suspended =

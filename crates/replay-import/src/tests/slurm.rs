@@ -286,7 +286,8 @@ fn imports_logs_without_a_header() {
         (names.to_string(), log.replace('|', "^|^")),
         (names.to_string(), log.replace("100|", "100_[1-3%2]|") + log),
         (names.to_string(), log.replace("100|", "100.batch|") + log),
-        // A file with a header.
+        // A file with a header, and a file with a header between records.
+        (names.to_string(), format!("100.0{}{}\n{log}", &log[3..], names.replace(',', "|"))),
         (names.to_string(), format!("{}\n{log}", names.replace(',', "|"))),
     ] {
         let made = headed(&header, &log).unwrap_or_else(|error| panic!("{log}{error}"));

@@ -94,11 +94,12 @@ fn imports_unusual_records_of_lsf() {
     let odd = made("lsf", &full.replace(" 64 60.0", " 4 60.0"));
     assert_eq!(odd.report.count("unknown state, treated as failed"), 1);
     // A line that is cut, or that belongs to another file, is malformed; the other lines are read.
-    let log =
-        format!("{}\n{full}hello\n{}", &full[..300], full.replace("\"pac\" 2 ", "\"pac\" x "));
+    let cut = |words: &str| full.split(words).next().unwrap_or_default();
+    let odd = full.replace("\"pac\" 2 ", "\"pac\" x ");
+    let log = format!("{}\n{full}hello\n{odd}{}\n", cut(" 149746"), cut(" words"));
     let made = run(&Import { max_errors: 9, ..how("lsf", None) }, log.as_bytes());
     let made = made.unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((jobs(&made).len(), made.report.of(Class::Malformed)), (1, 3), "{}", made.report);
+    assert_eq!((jobs(&made).len(), made.report.of(Class::Malformed)), (1, 4), "{}", made.report);
     assert!(
         error("lsf", "hello\n").contains("log:1:1: event type \"hello\": not the type of an event")
     );

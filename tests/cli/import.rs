@@ -173,7 +173,7 @@ fn joins_several_files() {
     assert_eq!(piped.stdout.as_bytes(), dir.read("ab.swf"));
     dir.replay("import sacct a.txt c.txt --write ac.swf").fails(
         3,
-        3,
+        4,
         &["c.txt:4:7: Submit \"soon\""],
     );
     dir.replay("import sacct a.txt no.txt -q").fails(2, 1, &["cannot read no.txt"]);
@@ -308,14 +308,14 @@ fn accepts_line_breaks_in_quotes() {
     let dir = dir.file("b.csv", format!("{good}{bad}"));
     // The error is in the second line of the record.
     let words = ["b.csv:9:4: t \"soon\": not a time\n  9 | f\",soon,10,4\n    |    ^^^^"];
-    dir.replay("import csv b.csv --map map.toml").fails(3, 3, &words);
+    dir.replay("import csv b.csv --map map.toml").fails(3, 4, &words);
     let run = dir.replay("import csv b.csv --map map.toml --max-errors 3").code(0);
     let run = run.says("4 jobs kept").says("malformed unclosed quote: 1, first in line 10\n");
     let run = run.says("malformed not a time: 1, first in line 8\n");
     run.says("malformed not a number: 1, first in line 12\n");
     let without = dir.file("c.csv", "i,u,t,r,n\n1,\"a,1,10,4\n2,b,2,10,4\n");
     let words = ["c.csv:2:3: field \"\"a,1,10,4\": unclosed quote"];
-    without.replay("import csv c.csv --map map.toml").fails(3, 3, &words);
+    without.replay("import csv c.csv --map map.toml").fails(3, 4, &words);
 }
 
 /// Two files overlap: the second file lists some of the same pending tasks, and tasks that have started in the

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io;
 
-use super::report::HINT;
 use super::{Place, Report};
 use replay_workload::naming::texts;
 use replay_workload::number::counted;
@@ -197,7 +196,7 @@ pub enum ImportError {
         what: String,
     },
     /// A line is malformed, and no malformed line may be skipped.
-    #[error("{}\n{HINT}{}; --max-errors N skips up to N malformed lines", .0, .0.fault.reason.advice())]
+    #[error("{}\nhint: {}; --max-errors N skips up to N malformed lines", .0, .0.fault.reason.advice())]
     Line(Box<LineFault>),
     /// The number of malformed lines exceeds the number that may be skipped.
     #[error("{file}: reading stopped after {} (at most {} allowed)\n{report}\nfirst: {first}",

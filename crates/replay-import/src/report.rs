@@ -9,7 +9,7 @@ use replay_workload::naming::texts;
 use replay_workload::number::{counted, grouped};
 
 /// Begins a line that states what the user can do.
-pub(super) const HINT: &str = "            hint: ";
+const HINT: &str = "            hint: ";
 
 texts! {
     /// The class to which a count of lines belongs.

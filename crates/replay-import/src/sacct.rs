@@ -418,9 +418,10 @@ impl Sacct {
     }
 }
 
-/// Parses the names of a header.
+/// Parses the names of a header. Names may be quoted, as in tables that were written by other programs.
 fn names(header: &str, delimiter: &str) -> Columns {
-    Columns::named(header.split(delimiter).map(|name| name.trim().to_string()))
+    let name = |name: &str| name.trim().trim_matches('"').to_string();
+    Columns::named(header.split(delimiter).map(name))
 }
 
 /// Reads a point in time; `None` if the field is empty or states that the time is unknown.

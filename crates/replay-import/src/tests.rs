@@ -222,7 +222,7 @@ fn errors_name_line_and_column() {
         assert!(error.contains(words), "{words} not in\n{error}");
     }
     let caret = error("sacct", &SACCT.replace("13_1|", "x13|"));
-    let hint = "\n    | ^^^\n            hint: check the job id in this line; --max-errors N skips up to N malformed lines";
+    let hint = "\n    | ^^^\nhint: check the job id in this line; --max-errors N skips up to N malformed lines";
     assert!(caret.ends_with(hint), "{caret}");
 }
 

@@ -274,6 +274,24 @@ fn headed(header: &str, log: &str) -> Result<Made, ImportError> {
     run(&Import { header: Some(header.to_string()), ..how("sacct", None) }, log.as_bytes())
 }
 
+/// The header may have blanks around names, quoted names, another order, other cases, and delimiters of any kind.
+#[test]
+fn accepts_variants_of_headers() {
+    let line = "7|4|2024-05-01T10:00:00|2024-05-01T10:00:10|2024-05-01T10:01:10|FAILED|8\n";
+    let header = "JobID|NNodes|Submit|Start|End|State|NCPUS";
+    for header in [
+        header.to_string(),
+        header.to_lowercase(),
+        header.replace("|S", "| S"),
+        header.replace("NNodes", "\"NNodes\"").replace("State", "\"State\""),
+    ] {
+        for delimiter in ["|", ",", ";", "\t", "\u{2603}", "@@", "^|^"] {
+            let log = format!("{header}\n{line}").replace('|', delimiter);
+            assert_eq!(sizes(&made("sacct", &log)), [[4, 10, 60, 0]], "{log}");
+        }
+    }
+}
+
 #[test]
 fn imports_logs_without_a_header() {
     let log = include_str!("cases/no-header.txt");

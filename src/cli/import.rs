@@ -12,7 +12,9 @@ use replay_core::lines;
 use replay_core::swf;
 use replay_core::workload::stochastic::{ids_path, nodes_path, shapes_path};
 use replay_experiment::files::{self, AtomicFile};
-use replay_import::{ColumnMap, Import, ImportError, Input, Outputs, Report, Source, import_all};
+use replay_import::{
+    ColumnMap, Import, ImportError, Input, Outputs, Report, Selection, Source, When, import_all,
+};
 use std::io::stdout;
 
 /// Arguments of `replay import`.
@@ -20,10 +22,13 @@ use std::io::stdout;
 #[command(after_help = "Examples:
   replay import sacct sacct.txt --processors 1024 --write out/site.swf
   replay import 'sacct[zone=Europe/Prague]' sacct.txt --write out/site.swf
+  replay import sacct-json sacct.json --partition batch --write out/site.swf
+  replay import lsf lsb.acct --write out/site.swf
   replay import csv jobs.csv --map map.toml --write out/table.swf
   replay list sources")]
 pub struct ImportArgs {
-    /// Format of the log: sacct, cobalt, torque, dirlab, rfold, csv, fdata, pm100 or parquet (replay list sources).
+    /// Format of the log: sacct, sacct-json, cobalt, torque, lsf, sge, gwf, batsim, evalys, dirlab, rfold, csv, fdata,
+    /// pm100 or parquet (replay list sources).
     ///
     /// A format may have settings, such as sacct[submit=eligible].
     #[arg(value_name = "SOURCE[..]")]
@@ -40,15 +45,50 @@ pub struct ImportArgs {
 
     /// Read the meaning of columns from this TOML file; for the formats csv and parquet.
     ///
-    /// The file may contain separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; and zone = "UTC", "+01:00"
-    /// or "Europe/Prague". The time format iso truncates fractions of a second; the other formats round to the nearest
-    /// second. Under [columns], the file assigns columns of the log to the keys id, submit, start or wait, end or run,
-    /// size, estimate, status, user, group, queue, nodes. A duration may have a unit: run = { column = "min", unit =
+    /// The file may contain separator = "," (" " stands for any number of blanks); time = "iso", "unix", "unix-ms",
+    /// "seconds" or a format such as "%m/%d/%Y %H:%M:%S" in the directives of strftime; zone = "UTC", "+01:00" or
+    /// "Europe/Prague"; none = ["-1", "NULL"], the texts for missing values; and comment = "#". Dates are truncated to
+    /// seconds; numbers are rounded to the nearest second. Under [columns], the file assigns columns of the log to the keys
+    /// id, submit, start or wait, end or run, size, requested, estimate, status, user, group, queue, nodes. Without size, the
+    /// size of a job is the number of its nodes, or its requested size. A column may have texts for missing values of its
+    /// own: start = { column = "began", none = ["0"] }. A duration may have a unit: run = { column = "min", unit =
     /// "minutes" }; other units are hours, HH:MM:SS and seconds. The key status has the form status = { column = "s",
-    /// ok = ["done"], failed = [..], cancelled = [..] }; if the column contains Slurm's job states, slurm = true
-    /// replaces the three lists.
+    /// ok = ["done"], failed = [..], cancelled = [..], running = [..] }; if the column contains Slurm's job states,
+    /// slurm = true replaces the lists. Nodes may be n[1-4,7], 0-3,5 or 0 3-5.
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
+
+    /// Use these column names for a log without a header line, such as the output of sacct -n.
+    ///
+    /// The names are separated by commas, as in sacct -o, or by the separator of the log. A file that has a header line
+    /// may have other columns.
+    #[arg(long, value_name = "NAMES")]
+    header: Option<String>,
+
+    /// Import only the jobs of these partitions or queues.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', visible_alias = "queue")]
+    partition: Vec<String>,
+
+    /// Import only the jobs of these users.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    user: Vec<String>,
+
+    /// Import only the jobs with these states, such as COMPLETED,TIMEOUT.
+    ///
+    /// The states are words of the log in any case, or Slurm's short names, such as CD,TO. If the log has no such words, the
+    /// states are completed, failed, cancelled, partial and unknown.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    state: Vec<String>,
+
+    /// Import only jobs that were submitted at this time or later: YYYY-MM-DD[THH:MM:SS], or seconds as in the log.
+    ///
+    /// A date is in the zone of the log; a time may have an offset from UTC, such as +01:00.
+    #[arg(long, value_name = "TIME")]
+    from: Option<When>,
+
+    /// Import only jobs that were submitted before this time.
+    #[arg(long, value_name = "TIME")]
+    until: Option<When>,
 
     /// Set the number of processors of the machine.
     ///
@@ -141,6 +181,14 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     let name = args.files.first().map_or(String::new(), |file| file.display().to_string());
     let mut how = Import::new(args.source.clone(), name);
     (how.map, how.max_errors, how.processors) = (map, args.max_errors, args.processors);
+    how.header = args.header.clone();
+    how.select = Selection {
+        partitions: args.partition.clone(),
+        users: args.user.clone(),
+        states: args.state.clone(),
+        from: args.from,
+        until: args.until,
+    };
     let report = match write {
         None => {
             let mut out = BufWriter::new(stdout());
@@ -170,6 +218,11 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         if report.nodes > 0 && !beside {
             eprint_line(
                 "the log names the nodes of jobs; --write FILE writes the nodes to FILE.nodes.csv",
+            );
+        }
+        if args.processors.is_none() {
+            eprint_line(
+                "the trace does not have the size of the machine; give it by --processors N, or by --machine for each replay",
             );
         }
     }
@@ -236,6 +289,7 @@ fn failure(error: ImportError, out: impl std::fmt::Display) -> Failure {
     match error {
         ImportError::Unreadable(swf::Error::Io { .. })
         | ImportError::Map(_)
+        | ImportError::Usage(_)
         | ImportError::SameText { .. } => Failure::usage(error),
         ImportError::Output(cause) => Failure::output(out, cause),
         error => Failure::data(error),

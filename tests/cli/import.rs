@@ -10,9 +10,14 @@ trials!(
     imports_parquet_with_a_map,
     reads_stdin_and_writes_stdout,
     joins_several_files,
+    imports_logs_of_other_systems,
+    reads_dates_and_missing_values,
     accepts_line_breaks_in_quotes,
     counts_array_tasks_once,
     counts_malformed_lines,
+    selects_jobs,
+    imports_logs_without_a_header,
+    hints_at_the_size_of_the_machine,
     reports_what_cannot_be_imported,
     does_not_overwrite_the_log,
 );
@@ -168,7 +173,7 @@ fn joins_several_files() {
     assert_eq!(piped.stdout.as_bytes(), dir.read("ab.swf"));
     dir.replay("import sacct a.txt c.txt --write ac.swf").fails(
         3,
-        3,
+        4,
         &["c.txt:4:7: Submit \"soon\""],
     );
     dir.replay("import sacct a.txt no.txt -q").fails(2, 1, &["cannot read no.txt"]);
@@ -199,6 +204,97 @@ fn joins_several_files() {
 }
 
 /// A record of several lines is counted once, and errors name the line within the record.
+/// Returns submit time, wait, run time, size, estimate and status of every job of a trace, separated by blanks.
+fn jobs(dir: &Dir, name: &str) -> Vec<String> {
+    let text = String::from_utf8(dir.read(name)).expect("text");
+    let lines = text.lines().filter(|line| !line.starts_with(';'));
+    let job = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        [1, 2, 3, 4, 8, 10].map(|field| fields[field]).join(" ")
+    };
+    lines.map(job).collect()
+}
+
+/// The samples of the book contain jobs of arrays, jobs that never started, and jobs that had not ended.
+fn imports_logs_of_other_systems() {
+    let sample = |name: &str| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/fixtures/logs/");
+        std::fs::read(format!("{folder}{name}")).expect("a sample")
+    };
+    for (source, name, expected, words) in [
+        (
+            "lsf",
+            "lsb.acct",
+            &[
+                "0 5 3600 32 7200 1",
+                "60 10 1800 4 7200 0",
+                "90 10 300 1 7200 1",
+                "90 10 310 1 7200 1",
+                "120 -1 0 16 7200 5",
+            ][..],
+            "noted     never started: 1, first in line 5",
+        ),
+        (
+            "sge",
+            "accounting",
+            &[
+                "0 10 3600 8 7200 1",
+                "20 10 600 1 3600 1",
+                "20 40 600 1 3600 0",
+                "40 -1 0 2 -1 5",
+                "40 460 400 2 -1 5",
+            ],
+            "not a job task of a parallel job: 1, first in line 6",
+        ),
+        (
+            "gwf",
+            "grid.gwf",
+            &["0 15 3600 4 7200 1", "60 -1 0 2 600 5", "90 10 20 8 -1 0"],
+            "dropped   no run time: 1, first in line 9",
+        ),
+        (
+            "batsim",
+            "out_jobs.csv",
+            &["0 0 89 2 149 1", "5 0 200 4 200 0", "5 -1 0 9 100 5"],
+            "dropped   not ended when the log was written: 1, first in line 5",
+        ),
+        (
+            "evalys",
+            "jobs.csv",
+            &["0 5 1816 1 5192 1", "10 2 471 4 5381 1", "20 463 600 3 600 0"],
+            "jobs.csv: 4 lines, 3 jobs kept; 0 dropped",
+        ),
+    ] {
+        let dir = Dir::new().file(name, sample(name));
+        dir.replay(&format!("import {source} {name} --write a.swf")).code(0).says(words);
+        assert_eq!(jobs(&dir, "a.swf"), expected, "{source}");
+    }
+    let dir = Dir::new().file("log", "all.q:node1\n");
+    dir.replay("import sge log").code(3).says("log:1:12: record \"\": too few fields");
+    dir.replay("import lsf log").code(3).says("not the type of an event");
+}
+
+fn reads_dates_and_missing_values() {
+    let map = "time = '%m/%d/%Y %H:%M:%S'\nnone = ['0']\n[columns]\nid = 'id'\nsubmit = 'submit'\nstart = 'start'\n\
+               end = 'end'\nsize = 'n'\n";
+    let dir = Dir::new().file("map.toml", map).file(
+        "us.csv",
+        "id,submit,start,end,n\n1,01/26/2016 00:00:37,01/26/2016 00:01:00,01/26/2016 00:59:59,4\n\
+         2,01/26/2016 00:00:47,0,0,4\n",
+    );
+    let run = dir.replay("import csv us.csv --map map.toml --write us.swf").code(0);
+    run.says("noted     never started: 1, first in line 3");
+    assert_eq!(jobs(&dir, "us.swf"), ["0 23 3539 4 -1 -1", "10 -1 0 4 -1 5"]);
+    let dir = dir.file("bad.toml", map.replace("%Y ", "%J "));
+    let words = ["bad.toml:1: time \"%m/%d/%J %H:%M:%S\": "];
+    dir.replay("import csv us.csv --map bad.toml").fails(2, 1, &words);
+    let sets = "time = 'seconds'\n[columns]\nsubmit = 't'\nrun = 'r'\nnodes = 'l'\n";
+    let dir = dir.file("sets.toml", sets).file("sets.csv", "t,r,l\n0,9,1-2\n4,9,0 3-5\n");
+    dir.replay("import csv sets.csv --map sets.toml --write sets.swf -q").code(0);
+    assert_eq!(rows(&dir, "sets.nodes.csv"), "job,nodes\n1,\"1-2\"\n2,\"0,3-5\"\n");
+    assert_eq!(jobs(&dir, "sets.swf")[1], "4 -1 9 4 -1 -1");
+}
+
 fn accepts_line_breaks_in_quotes() {
     let map =
         "time = 'seconds'\n[columns]\nid = 'i'\nsubmit = 't'\nrun = 'r'\nsize = 'n'\nuser = 'u'\n";
@@ -212,14 +308,14 @@ fn accepts_line_breaks_in_quotes() {
     let dir = dir.file("b.csv", format!("{good}{bad}"));
     // The error is in the second line of the record.
     let words = ["b.csv:9:4: t \"soon\": not a time\n  9 | f\",soon,10,4\n    |    ^^^^"];
-    dir.replay("import csv b.csv --map map.toml").fails(3, 3, &words);
+    dir.replay("import csv b.csv --map map.toml").fails(3, 4, &words);
     let run = dir.replay("import csv b.csv --map map.toml --max-errors 3").code(0);
     let run = run.says("4 jobs kept").says("malformed unclosed quote: 1, first in line 10\n");
     let run = run.says("malformed not a time: 1, first in line 8\n");
     run.says("malformed not a number: 1, first in line 12\n");
     let without = dir.file("c.csv", "i,u,t,r,n\n1,\"a,1,10,4\n2,b,2,10,4\n");
     let words = ["c.csv:2:3: field \"\"a,1,10,4\": unclosed quote"];
-    without.replay("import csv c.csv --map map.toml").fails(3, 3, &words);
+    without.replay("import csv c.csv --map map.toml").fails(3, 4, &words);
 }
 
 /// Two files overlap: the second file lists some of the same pending tasks, and tasks that have started in the
@@ -251,7 +347,7 @@ fn counts_malformed_lines() {
     let dir = Dir::new().file("log.txt", format!("{SACCT}3|cid|soon||||||\n{SACCT}"));
     let soon =
         "log.txt:5:7: Submit \"soon\": not a time\n  5 | 3|cid|soon||||||\n    |       ^^^^\n";
-    dir.replay("import sacct log.txt --write a.swf").fails(3, 3, &[soon]);
+    dir.replay("import sacct log.txt --write a.swf").fails(3, 4, &[soon]);
     assert_eq!(dir.files(""), ["log.txt"]);
     let two = dir.replay("import sacct log.txt --write a.swf --max-errors 2").code(0);
     let two = two.says("4 jobs kept").says("malformed not a time: 1, first in line 5\n");
@@ -260,6 +356,58 @@ fn counts_malformed_lines() {
     let one = dir.replay("import sacct log.txt --write b.swf --max-errors 1").code(3);
     one.says("reading stopped after 2 malformed lines (at most 1 allowed)")
         .says("first: log.txt:5:7: ");
+}
+
+fn selects_jobs() {
+    let dir = Dir::new().file("log.txt", SACCT);
+    let run = dir
+        .replay("import sacct log.txt --write a.swf --user bob --state f --from 2026-03-01")
+        .code(0);
+    run.says("log.txt: 4 lines, 1 job kept; 1 dropped")
+        .says("dropped   user not selected: 1, first in line 2\n");
+    let run =
+        dir.replay("import sacct log.txt --write b.swf --until 2026-03-01T08:01:00+00:00").code(0);
+    run.says("1 job kept").says("submitted at a time that is not selected: 1, first in line 4");
+    dir.replay("import sacct log.txt --partition x")
+        .code(3)
+        .says("partition not selected: 2, first in line 2");
+    dir.replay("import sacct log.txt --from soon").refused(&["\"soon\": a time is YYYY-MM-DD"]);
+    let words = ["--from is not before --until"];
+    dir.replay("import sacct log.txt --from 7 --until 7").fails(2, 1, &words);
+    dir.replay("import dirlab log.txt --from 2026-03-01").fails(2, 1, &["this log has no dates"]);
+}
+
+fn imports_logs_without_a_header() {
+    let lines = SACCT.split_once('\n').expect("a header").1;
+    let dir = Dir::new()
+        .file("log.txt", SACCT)
+        .file("no.txt", lines)
+        .file("snow.txt", lines.replace('|', "\u{2603}"));
+    let names = SACCT.lines().next().unwrap_or_default().replace('|', ",");
+    dir.replay("import sacct log.txt --write a.swf -q").code(0);
+    for (file, name) in [("no.txt", "b"), ("snow.txt", "c")] {
+        dir.replay(&format!("import sacct {file} --write {name}.swf --header {names} -q")).code(0);
+        assert_eq!(dir.read(&format!("{name}.swf")), dir.read("a.swf"));
+    }
+    dir.replay("import sacct no.txt").fails(3, 1, &["--header gives the column names"]);
+    dir.replay("import sacct no.txt --header JobID,State").fails(
+        3,
+        1,
+        &["no.txt:1: the header has none"],
+    );
+    let words = ["this kind of log has no columns: --header is for sacct and tables"];
+    dir.replay("import torque no.txt --header a,b").fails(2, 1, &words);
+    let words = ["sacct-json has no header line"];
+    dir.replay("import sacct-json no.txt --header a,b").fails(2, 1, &words);
+}
+
+/// Logs do not contain the size of the machine, so an import without `--processors` prints how to set it.
+fn hints_at_the_size_of_the_machine() {
+    let dir = Dir::new().file("log.txt", SACCT);
+    let words = "the trace does not have the size of the machine; give it by --processors N";
+    dir.replay("import sacct log.txt --write a.swf").code(0).says(words);
+    let run = dir.replay("import sacct log.txt --write b.swf --processors 16").code(0);
+    run.demand(!run.stderr.contains(words), "no hint");
 }
 
 fn reports_what_cannot_be_imported() {

@@ -151,6 +151,9 @@ impl Log for Cobalt {
         let exit = exit.map(|exit| row.read(exit, Reason::NotANumber, whole)).transpose()?;
         let times = in_order(queued, start, end, runtime);
         let queued = times.submit;
+        if let (Some(start), Some(end), Some(runtime)) = (times.start, times.end, runtime) {
+            sink.elapsed(number, runtime, end.saturating_sub(start));
+        }
         let ran = match (times.start, times.end) {
             (Some(start), Some(end)) => Some((start - queued, end - start)),
             (Some(_), None) => {

@@ -1,5 +1,7 @@
 //! A job as read from a log of any kind, and the line of a log.
 
+use std::hash::{Hash, Hasher};
+
 use replay_workload::lines::LONGEST_LINE;
 use replay_workload::workload::RecordedPlacements;
 use replay_workload::workload::nodes::{self, NodeListProblem};
@@ -28,6 +30,19 @@ pub(super) mod status {
 /// Marks an unknown value.
 pub(super) const UNKNOWN: i64 = -1;
 
+/// Longest estimate, in seconds: ten years. A longer estimate is a mark for an unlimited or unknown time, such as
+/// 4294967295 minutes.
+pub(super) const LONGEST_LIMIT: i64 = 10 * 366 * 86_400;
+
+/// The state of a job as a word of the log; empty if the log has no such word. The word does not distinguish jobs, because
+/// the status does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct State<'a>(pub &'a str);
+
+impl Hash for State<'_> {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
 /// A job. Times are in seconds; submit times are counted from 1970, or from the origin of the log.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Entry<'a> {
@@ -48,6 +63,8 @@ pub(super) struct Entry<'a> {
     pub estimate: Option<i64>,
     /// Status, see [`status`].
     pub status: i64,
+    /// The state as a word.
+    pub state: State<'a>,
     /// Name of the user; empty if unknown.
     pub user: &'a str,
     /// Name of the group; empty if unknown.
@@ -71,6 +88,7 @@ impl Entry<'_> {
         requested: UNKNOWN,
         estimate: None,
         status: UNKNOWN,
+        state: State(""),
         user: "",
         group: "",
         queue: "",
@@ -96,10 +114,50 @@ pub(super) fn count_nodes(list: &str) -> Result<u64, &'static str> {
     }
 }
 
+/// Declares texts of the report, each with what the user can do about it, in the imperative. A text without an advice
+/// needs no action.
+macro_rules! reasons {
+    ($(#[$about:meta])* $module:ident, $advice:ident {
+        $(pub const $name:ident: &str = $text:literal $(, $todo:literal)?;)*
+    }) => {
+        $(#[$about])*
+        pub(super) mod $module {
+            $(pub const $name: &str = $text;)*
+
+            /// All texts of this module.
+            #[cfg(test)]
+            pub const ALL: &[&str] = &[$($name),*];
+        }
+
+        /// Returns what the user can do; the empty text if no action is needed or the text is not in this list.
+        fn $advice(what: &str) -> &'static str {
+            match what {
+                $($module::$name => concat!($($todo)?),)*
+                _ => "",
+            }
+        }
+    };
+}
+
+/// Returns what the user can do about the lines that the report counts under `what`; the empty text if no action is
+/// needed.
+pub(super) fn advice(what: &str) -> &'static str {
+    match advice_on_dropped(what) {
+        "" => advice_on_noted(what),
+        advice => advice,
+    }
+}
+
+reasons! {
 /// Notes about jobs that are kept. Several kinds of log use the same notes.
-pub(super) mod noted {
+noted, advice_on_noted {
     pub const NEVER_STARTED: &str = "never started";
     pub const ESTIMATE: &str = "estimate of 0 or less, treated as unknown";
+    pub const LONG_ESTIMATE: &str = "estimate of more than 10 years, treated as unknown",
+        "check the unit of time limits; in a map, none lists texts for an unlimited time";
+    pub const REQUESTED: &str = "no allocated size; the requested size is used";
+    pub const OTHER_LENGTH: &str =
+        "record with another number of fields than the format; missing fields are unknown";
     pub const WAIT: &str = "wait differs from start minus submission; the recorded wait is used";
     pub const RUN: &str = "run time differs from end minus start; the recorded run time is used";
     pub const ELAPSED: &str = "elapsed time differs from end minus start; end minus start is used";
@@ -110,26 +168,88 @@ pub(super) mod noted {
         "job id that is not checked for repetition, because the limit is reached";
     pub const ROW_NOT_COMPARED: &str =
         "row that is not compared with later files, because the limit is reached";
+    pub const RUN_AGAIN: &str =
+        "further record of a run (same id and start), which replaces the earlier record";
+    pub const RUN_ELSEWHERE: &str =
+        "further record of a run on other nodes; the nodes of the first record are kept";
+    pub const RUN_NOT_COMPARED: &str =
+        "run that is not compared with later records, because the limit is reached";
+    pub const SHIFTED: &str = "elapsed time differs from end minus start by whole or half hours",
+        "if the times are local times, set the zone, such as zone=Europe/Prague (sacct[zone=Europe/Prague])";
+    pub const BAD_ELAPSED: &str = "elapsed time that is negative or INVALID, ignored";
+    pub const BAD_LIMIT: &str = "time limit that is negative or INVALID, treated as unknown";
+    pub const UNLIMITED: &str = "unlimited time limit, treated as unknown";
+    pub const PARTITION_LIMIT: &str = "time limit of the partition, treated as unknown",
+        "export the limits of these jobs in seconds or minutes, if they are known";
+    pub const NO_LIMITS: &str = "no time limits: backfilling will know all run times",
+        "export the time limits, such as the column TimelimitRaw of sacct";
+    pub const NO_LIMIT: &str = "no time limit: backfilling will know the run time";
+    pub const SHARED: &str = "job with fewer processors than its nodes have",
+        "if jobs share nodes, use sacct[size=cores]: sizes in nodes count a shared node several times";
+    pub const TASKS_CUT: &str = "list of tasks truncated by Slurm", "export the log with SLURM_BITSTR_LEN=0";
     pub const TASKS: &str = "tasks of arrays that did not start";
     pub const NO_SHAPE: &str = "no shape";
-    pub const NO_LIST: &str = "unreadable node list, omitted";
+    pub const NO_LIST: &str = "unreadable node list, omitted",
+        "write lists such as n[1-4,7]; without its list, a job has no recorded placement";
     pub const LONG_LIST: &str = "list of nodes longer than any machine allows, omitted";
     pub const UNLIKE: &str = "length of the node list differs from the number of nodes";
 }
+}
 
+reasons! {
 /// Reasons for dropping a job although its line is well formed. The report prints these texts.
-pub(super) mod dropped {
-    pub const UNFINISHED: &str = "not ended when the log was written";
-    pub const NOT_STARTED: &str = "array of tasks that did not start";
-    pub const SAME_ARRAY: &str = "array of tasks that did not start, repeated from an earlier file";
-    pub const WAIT: &str = "started before it was submitted";
-    pub const RUN: &str = "ended before it started";
-    pub const NO_END: &str = "neither end nor run time";
-    pub const NO_SIZE: &str = "no size";
-    pub const SIZE: &str = "size not positive";
-    pub const LARGE: &str = "size of more than 32 bits";
-    pub const FRACTION: &str = "size with a fraction";
-    pub const NO_RUN: &str = "no run time";
-    pub const FAR: &str = "times too far apart";
-    pub const SAME_ROW: &str = "identical job in an earlier file";
+dropped, advice_on_dropped {
+    pub const UNFINISHED: &str = "not ended when the log was written",
+        "export the log again after these jobs have ended; sacct[running=yes] keeps running jobs";
+    pub const NOT_STARTED: &str = "array of tasks that did not start",
+        "export the log again after these tasks have started; until then they use no processors";
+    pub const SAME_ARRAY: &str = "array of tasks that did not start, repeated from an earlier file",
+        "no action is needed: the earlier file has this array";
+    pub const WAIT: &str = "started before it was submitted",
+        "check the times in this line; if they are local times, set the zone (replay list sources)";
+    pub const RUN: &str = "ended before it started",
+        "check the times in this line; if they are local times, set the zone (replay list sources)";
+    pub const NO_END: &str = "neither end nor run time",
+        "export a column with the end or the elapsed time";
+    pub const NO_SIZE: &str = "no size",
+        "export a column with the number of nodes or processors";
+    pub const IDLE: &str = "never started, and no requested size",
+        "export a column with the requested size (requested in a map) to keep these jobs";
+    pub const ZERO: &str = "a time of 0 stands for a missing time",
+        "add none = [\"0\"] to the column in the map";
+    pub const SIZE: &str = "size not positive",
+        "check the size in this line; a job without processors cannot be replayed";
+    pub const LARGE: &str = "size of more than 32 bits",
+        "check the size in this line";
+    pub const FRACTION: &str = "size with a fraction",
+        "set round-up=yes to round these sizes up";
+    pub const NO_RUN: &str = "no run time",
+        "assign run, or start and end, in the map";
+    pub const FAR: &str = "times too far apart",
+        "check the times in this line and their unit";
+    pub const SAME_ROW: &str = "identical job in an earlier file",
+        "no action is needed: the job is kept once";
+    pub const OTHER_PARTITION: &str = "partition not selected",
+        "no action is needed, unless --partition lacks a partition";
+    pub const OTHER_USER: &str = "user not selected",
+        "no action is needed, unless --user lacks a user";
+    pub const OTHER_STATE: &str = "state not selected",
+        "no action is needed, unless --state lacks a state";
+    pub const OTHER_TIME: &str = "submitted at a time that is not selected",
+        "no action is needed, unless --from or --until is wrong";
+}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A job is dropped only for a reason with an advice. The texts differ, because the advice is found by the text.
+    #[test]
+    fn every_reason_for_dropping_a_job_has_an_advice() {
+        assert!(dropped::ALL.iter().all(|what| !advice(what).is_empty()));
+        let mut all = [dropped::ALL, noted::ALL].concat();
+        all.sort_unstable();
+        assert!(all.windows(2).all(|pair| pair[0] != pair[1]));
+    }
 }

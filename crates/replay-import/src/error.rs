@@ -18,6 +18,8 @@ texts! {
         TooFewFields => "too few fields",
         /// The line has more fields than the header.
         TooManyFields => "too many fields",
+        /// The line has more fields than the header, and the fields can be assigned to the columns in several ways.
+        Ambiguous => "too many fields, which can be assigned to the columns in several ways",
         /// An opening quote has no closing quote in its line, or the closing quote is not at the end of the field.
         Quote => "unclosed quote",
         /// A field that must not be empty is empty.
@@ -32,10 +34,43 @@ texts! {
         NotADuration => "not a duration",
         /// A field is not a list of nodes.
         NotANodeList => "not a list of nodes",
+        /// The first field is not the type of an event, such as `JOB_FINISH`.
+        NotAnEvent => "not the type of an event",
         /// A field is not the id of a job.
         NotAJob => "not a job id",
         /// A field is not a shape, such as `4x4x8`.
         NotAShape => "not a shape",
+    }
+}
+
+impl Reason {
+    /// Returns what the user can do about lines that are malformed for this reason, in the imperative.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Reason::TooFewFields => {
+                "check whether the line is cut, or a field contains a line break"
+            }
+            Reason::TooManyFields => {
+                "export the log with a separator that no field contains (sacct -P --delimiter=^)"
+            }
+            Reason::Ambiguous => {
+                "export the log with a separator that no field contains (sacct -P --delimiter=^), or without free text"
+            }
+            Reason::Quote => {
+                "close the quote at the end of its field; double a quote within a field"
+            }
+            Reason::Empty => "export the log with this value, which every job needs",
+            Reason::NotANumber => "write plain digits, without a unit (sacct --noconvert)",
+            Reason::NotATime => {
+                "write YYYY-MM-DDTHH:MM:SS or Unix seconds (SLURM_TIME_FORMAT=standard); for a table, set time in the map"
+            }
+            Reason::Skipped => "set the zone of the log (replay list sources)",
+            Reason::NotADuration => "write [D-]HH:MM:SS, or a number in the unit of the column",
+            Reason::NotANodeList => "write a list of nodes, such as n[1-4,7]",
+            Reason::NotAnEvent => "check whether this file is lsb.acct of LSF",
+            Reason::NotAJob => "check the job id in this line",
+            Reason::NotAShape => "write a shape such as 4x4x8",
+        }
     }
 }
 
@@ -57,7 +92,7 @@ pub struct Fault {
 pub struct LineFault {
     /// The log as the user named it.
     pub file: String,
-    /// Whether the log has lines or rows.
+    /// Whether the log has lines, rows or records.
     pub unit: Place,
     /// Number of the line or row, 1-based.
     pub line: u64,
@@ -78,7 +113,7 @@ impl LineFault {
     /// Creates the error of a record that begins on line `line`. The error names the line that contains the fault,
     /// which may be a later line of the record.
     pub(super) fn new(file: &str, unit: Place, line: u64, text: &str, fault: Fault) -> LineFault {
-        if unit == Place::Row {
+        if unit != Place::Line {
             let (file, text) = (file.to_string(), text.to_string());
             return LineFault { file, unit, line, fault, text };
         }
@@ -101,6 +136,9 @@ impl fmt::Display for LineFault {
             }
             Place::Row => {
                 write!(f, "{file}: row {line}, column {field} \"{}\": {reason}", excerpt(text))
+            }
+            Place::Record => {
+                write!(f, "{file}: record {line}, field {field} \"{}\": {reason}", excerpt(text))
             }
         }
     }
@@ -158,7 +196,7 @@ pub enum ImportError {
         what: String,
     },
     /// A line is malformed, and no malformed line may be skipped.
-    #[error(transparent)]
+    #[error("{}\nhint: {}; --max-errors N skips up to N malformed lines", .0, .0.fault.reason.advice())]
     Line(Box<LineFault>),
     /// The number of malformed lines exceeds the number that may be skipped.
     #[error("{file}: reading stopped after {} (at most {} allowed)\n{report}\nfirst: {first}",
@@ -184,6 +222,17 @@ pub enum ImportError {
     /// A column map is missing, invalid or not applicable.
     #[error("{0}")]
     Map(String),
+    /// The selection of jobs, or the given header, is not applicable.
+    #[error("{0}")]
+    Usage(String),
+    /// The log is not JSON, or its JSON is damaged.
+    #[error("{file}: {what}")]
+    Json {
+        /// The log.
+        file: String,
+        /// Description of the problem.
+        what: String,
+    },
     /// The trace cannot be written.
     #[error("cannot write: {0}")]
     Output(#[source] io::Error),

@@ -18,8 +18,9 @@
 //! an earlier file is rejected.
 //!
 //! Every line either becomes a job or is counted exactly once ([`Report::accounted`]): as dropped (a job that cannot be
-//! replayed), as passed over (not a job: a header, a blank line, a step, an event), or as malformed. Each count is
-//! reported with the number of the first line that it includes. A malformed line is an error with file, line and column
+//! replayed or is not selected), as passed over (not a job: a header, a blank line, a step, an event), or as malformed.
+//! Repaired lines are counted in addition. Each count is reported with the number of the first line that it includes, and
+//! with what the user can do about these lines. A malformed line is an error with file, line and column
 //! unless malformed lines may be skipped. A line of column names is treated as a header wherever it occurs in a file;
 //! it applies to the lines that follow.
 //!
@@ -30,7 +31,7 @@
 //!
 //! To add a format, create a file with a type that implements the trait `Log`. Then add a [`Kind`] for the format, an
 //! entry in the table of `source.rs`, and a line in the function `reader` of this module. A table with known columns
-//! needs only a map in `layouts.rs`.
+//! needs only a map in `layouts.rs`; if versions of the format have different column names, it has several maps.
 
 mod cobalt;
 pub mod columns;
@@ -40,6 +41,7 @@ mod duplicates;
 mod entry;
 mod error;
 mod layouts;
+mod lsf;
 mod map;
 mod mapped;
 mod parquet;
@@ -50,11 +52,16 @@ mod rfold;
 mod row;
 mod row_merge;
 mod sacct;
+mod sacct_json;
+mod select;
+mod sge;
 mod sink;
+mod slurm;
 mod source;
 mod spill;
 #[cfg(test)]
 mod tests;
+mod time_format;
 mod torque;
 mod value;
 mod zone;
@@ -62,6 +69,7 @@ mod zone;
 pub use error::{Fault, ImportError, LineFault, Reason};
 pub use map::ColumnMap;
 pub use report::{Class, Count, Place, Report};
+pub use select::{Selection, When};
 pub use source::{Kind, Limit, Source, Submit, Unit, descriptions};
 pub use value::civil;
 pub use zone::Zone;
@@ -94,6 +102,10 @@ pub struct Import {
     /// Number of malformed lines that may be skipped and counted. If this number is 0, the first malformed line is an
     /// error.
     pub max_errors: usize,
+    /// The jobs that are imported.
+    pub select: Selection,
+    /// Names of the columns of a text table without a header line, separated by commas or by the separator of the table.
+    pub header: Option<String>,
     /// Number of processors of the machine, which is written to the header of the trace.
     pub processors: Option<u32>,
     /// Directory for temporary files of large logs.
@@ -162,10 +174,35 @@ trait Log {
             true => "header, repeated",
             false => "header with other columns, used for the lines that follow",
         };
-        self.begin();
-        self.line(line, sink)?;
+        self.restart(line, sink)?;
         sink.header(line.number, what);
         Ok(true)
+    }
+
+    /// Uses a further header for the lines that follow.
+    fn restart(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
+        self.begin();
+        self.line(line, sink)
+    }
+
+    /// Sets the columns of the current file, which has no header line.
+    fn given(&mut self, header: &str, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
+        let separator = self.separator().filter(|_| self.columns().is_some()).map(char::from);
+        let Some(separator) = separator else {
+            let what = "this kind of log has no columns: --header is for sacct and tables";
+            return Err(ReadStop::Import(ImportError::Usage(what.to_string())));
+        };
+        let text = match header.contains(separator) {
+            true => header.to_string(),
+            false => header.replace(',', &separator.to_string()),
+        };
+        self.line(Line { number: 1, text: &text }, sink)
+    }
+
+    /// Processes the end of a file.
+    fn file_end(&mut self, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
+        let _ = sink;
+        Ok(())
     }
 
     /// Processes the end of the log.
@@ -187,6 +224,8 @@ enum ReadStop {
     Header(String),
     /// An output failed.
     Output(std::io::Error),
+    /// The import stops.
+    Import(ImportError),
 }
 
 impl From<Fault> for ReadStop {
@@ -249,17 +288,31 @@ pub fn import_all<'a>(
     let Outputs { swf, nodes, shapes, ids } = outputs;
     let mut sink = Sink::new(how, [nodes, shapes, ids])?;
     let mut log = reader(how)?;
+    let mut json = match how.source.kind {
+        Kind::SacctJson => Some(sacct_json::SacctJson::new(how.source.clone())),
+        _ => None,
+    };
+    if how.header.is_some() && (json.is_some() || how.source.kind.is_parquet()) {
+        let what =
+            format!("{} has no header line: --header is for sacct and tables of text", how.source);
+        return Err(ImportError::Usage(what));
+    }
     while let Some((name, input)) = inputs.next() {
         sink.begin(&name, inputs.peek().is_some());
         let unreadable = |source| swf::Error::Io { file: name.clone(), source };
         let input = input.map_err(unreadable)?;
         if !how.source.kind.is_parquet() {
-            log.begin();
             let input: Box<dyn Read> = match input {
                 Input::File(file) => Box::new(file),
                 Input::Stream(stream) => stream,
             };
-            lines(input, &name, log.as_mut(), &mut sink)?;
+            match &mut json {
+                Some(json) => json.read(input, &name, &mut sink)?,
+                None => {
+                    log.begin();
+                    lines(input, &name, log.as_mut(), how.header.as_deref(), &mut sink)?;
+                }
+            }
             sink.ended()?;
             continue;
         }
@@ -276,6 +329,9 @@ pub fn import_all<'a>(
         sink.ended()?;
     }
     log.end(&mut sink);
+    if let Some(json) = json {
+        json.end(&mut sink);
+    }
     sink.finish(swf)
 }
 
@@ -284,6 +340,7 @@ fn lines(
     input: Box<dyn Read + '_>,
     name: &str,
     log: &mut dyn Log,
+    header: Option<&str>,
     sink: &mut Sink<'_>,
 ) -> Result<(), ImportError> {
     let file = || name.to_string();
@@ -291,6 +348,20 @@ fn lines(
     let decoder = decoder.map_err(|source| swf::Error::Io { file: file(), source })?;
     let mut lines = Records::new(BufReader::with_capacity(BUFFER, decoder));
     let mut digest = sink.take_digest();
+    let stopped = |stop: ReadStop, line: u64| match stop {
+        ReadStop::Fault(fault) => {
+            ImportError::Line(Box::new(LineFault::new(name, Place::Line, line, "", fault)))
+        }
+        ReadStop::Header(what) => ImportError::Header { file: file(), line, what },
+        ReadStop::Output(source) => ImportError::Output(source),
+        ReadStop::Import(error) => error,
+    };
+    if let Some(header) = header {
+        log.given(header, sink).map_err(|stop| match stop {
+            ReadStop::Header(what) => ImportError::Usage(format!("--header: {what}")),
+            stop => stopped(stop, 1),
+        })?;
+    }
     loop {
         let hash = |bytes: &[u8]| {
             if let Some(digest) = &mut digest {
@@ -335,10 +406,7 @@ fn lines(
             }
             taken.map(|()| is_whole).or_else(|stop| match stop {
                 ReadStop::Fault(fault) => sink.malformed(number, text, fault).map(|()| is_whole),
-                ReadStop::Header(what) => {
-                    Err(ImportError::Header { file: file(), line: number, what })
-                }
-                ReadStop::Output(source) => Err(ImportError::Output(source)),
+                stop => Err(stopped(stop, number)),
             })
         });
         match taken {
@@ -364,20 +432,21 @@ fn lines(
         let what = "there is no header line".to_string();
         return Err(ImportError::Header { file: file(), line: lines.number().max(1), what });
     }
+    log.file_end(sink).map_err(|stop| stopped(stop, lines.number()))?;
     sink.give_digest(digest);
     sink.lines(lines.number());
     Ok(())
 }
 
-/// Returns the column map of a table: the built-in map or the user's map.
-fn map(how: &Import) -> Result<ColumnMap, ImportError> {
+/// Returns the column maps of a table: the built-in maps or the user's map.
+fn maps(how: &Import) -> Result<Vec<ColumnMap>, ImportError> {
     let source = &how.source;
-    let own = layouts::layout(source.kind, source.zone.clone()).transpose()?;
+    let own = layouts::layouts(source.kind, &source.zone)?;
     let wants = matches!(source.kind, Kind::Csv | Kind::Parquet);
-    match (own, &how.map) {
-        (Some(own), None) => Ok(own),
-        (None, Some(map)) if wants => Ok(map.clone()),
-        (None, None) => {
+    match (own.is_empty(), &how.map) {
+        (false, None) => Ok(own),
+        (true, Some(map)) if wants => Ok(vec![map.clone()]),
+        (true, None) => {
             Err(ImportError::Map(format!("{source} needs --map FILE, which assigns the columns")))
         }
         (_, Some(_)) => {
@@ -387,21 +456,34 @@ fn map(how: &Import) -> Result<ColumnMap, ImportError> {
     }
 }
 
+/// Returns the column map of a table in Parquet.
+fn map(how: &Import) -> Result<ColumnMap, ImportError> {
+    let first = maps(how)?.into_iter().next();
+    first.ok_or_else(|| ImportError::Map(format!("{} has no column map", how.source)))
+}
+
 /// Returns the reader of a text format.
 fn reader(how: &Import) -> Result<Box<dyn Log>, ImportError> {
     let source = how.source.clone();
     if how.map.is_some() && source.kind != Kind::Csv {
-        map(how)?;
+        maps(how)?;
     }
     Ok(match source.kind {
-        Kind::Sacct => Box::new(sacct::Sacct::new(source)),
+        // The JSON of sacct has no lines; it is read by its own reader.
+        Kind::Sacct | Kind::SacctJson => Box::new(sacct::Sacct::new(source)),
         Kind::Cobalt => Box::new(cobalt::Cobalt::new(source)),
         Kind::Torque => Box::new(torque::Torque::new(source)),
+        Kind::Lsf => Box::new(lsf::Lsf::new(source)),
+        Kind::Sge => Box::new(sge::Sge::default()),
         Kind::Dirlab => Box::new(dirlab::Dirlab::new(source)),
         Kind::Rfold => Box::new(rfold::Rfold::new(source)),
-        Kind::Csv | Kind::Fdata | Kind::Pm100 | Kind::Parquet => {
-            Box::new(mapped::Mapped::new(source, map(how)?))
-        }
+        Kind::Gwf
+        | Kind::Batsim
+        | Kind::Evalys
+        | Kind::Csv
+        | Kind::Fdata
+        | Kind::Pm100
+        | Kind::Parquet => Box::new(mapped::Mapped::new(source, maps(how)?)),
     })
 }
 
@@ -413,6 +495,8 @@ impl Import {
             map: None,
             file: file.into(),
             max_errors: 0,
+            select: Selection::default(),
+            header: None,
             processors: None,
             scratch: std::env::temp_dir(),
         }

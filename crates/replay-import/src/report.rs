@@ -4,8 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::Reason;
+use super::entry;
 use replay_workload::naming::texts;
 use replay_workload::number::{counted, grouped};
+
+/// Begins a line that states what the user can do.
+const HINT: &str = "            hint: ";
 
 texts! {
     /// The class to which a count of lines belongs.
@@ -14,7 +18,10 @@ texts! {
         /// A note on a line, in most cases on the line of a kept job. A line with a note is either a job or is counted
         /// in exactly one of the other classes.
         Noted => "noted",
-        /// Jobs that cannot be replayed.
+        /// A note on a line that was repaired before it was read. A repaired line is either a job or is counted in
+        /// exactly one of the other classes.
+        Repaired => "repaired",
+        /// Jobs that cannot be replayed, or that are not selected.
         Dropped => "dropped",
         /// Lines that are not jobs: headers, blank lines, steps, events, rows that are merged with an earlier row.
         Passed => "not a job",
@@ -32,6 +39,8 @@ texts! {
         Line => "line",
         /// Rows of a table.
         Row => "row",
+        /// Records of JSON.
+        Record => "record",
     }
 }
 
@@ -122,7 +131,7 @@ impl Report {
 
 impl fmt::Display for Report {
     /// Formats a summary line and then one line for each reason, with the number of the first line counted for this
-    /// reason.
+    /// reason. If the user can do something about these lines, a line with a hint follows.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [dropped, passed, malformed] =
             [Class::Dropped, Class::Passed, Class::Malformed].map(|class| grouped(self.of(class)));
@@ -138,14 +147,20 @@ impl fmt::Display for Report {
                 files => format!(" and {} more", grouped(files as u64 - 1)),
             },
         )?;
-        let malformed =
-            self.malformed.iter().map(|(why, count)| (Class::Malformed, why.to_string(), *count));
-        let counts =
-            self.counts.iter().map(|((class, what), count)| (*class, (*what).to_string(), *count));
-        for (class, what, Count { count, first, file }) in counts.chain(malformed) {
+        let malformed = self
+            .malformed
+            .iter()
+            .map(|(why, count)| (Class::Malformed, why.to_string(), why.advice(), *count));
+        let counts = self.counts.iter().map(|((class, what), count)| {
+            (*class, (*what).to_string(), entry::advice(what), *count)
+        });
+        for (class, what, advice, Count { count, first, file }) in counts.chain(malformed) {
             write!(f, "\n  {class:<9} {what}: {}, first in {} {first}", grouped(count), self.unit)?;
             if let (Some(name), true) = (self.files.get(file), self.files.len() > 1) {
                 write!(f, " of {name}")?;
+            }
+            if !advice.is_empty() {
+                write!(f, "\n{HINT}{advice}")?;
             }
         }
         Ok(())

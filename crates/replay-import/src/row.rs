@@ -62,15 +62,13 @@ impl Cell {
     /// An empty field.
     pub const EMPTY: Cell = Cell { start: 0, end: 0, doubled: false };
 
-    /// Splits a line in which quotes have no special meaning.
-    pub fn unquoted(text: &str, separator: u8, cells: &mut Vec<Cell>) {
+    /// Splits a line at runs of blanks and tabs; quotes have no special meaning.
+    pub fn between_blanks(text: &str, cells: &mut Vec<Cell>) {
         cells.clear();
-        let mut start = 0;
-        for (end, _) in text.bytes().enumerate().filter(|&(_, byte)| byte == separator) {
-            cells.push(Cell { start, end, doubled: false });
-            start = end + 1;
-        }
-        cells.push(Cell { start, end: text.len(), doubled: false });
+        cells.extend(text.split_ascii_whitespace().map(|word| {
+            let start = word.as_ptr() as usize - text.as_ptr() as usize;
+            Cell { start, end: start + word.len(), doubled: false }
+        }));
     }
 
     /// Returns the text of the field in its line, without surrounding blanks and with each doubled quote replaced by
@@ -78,14 +76,6 @@ impl Cell {
     fn unquoted_text(self, line: &str) -> Cow<'_, str> {
         let text = line[self.start..self.end].trim();
         if self.doubled { text.replace("\"\"", "\"").into() } else { text.into() }
-    }
-
-    /// Merges field `at` and the `more` fields that follow it.
-    pub fn join(cells: &mut Vec<Cell>, at: usize, more: usize) {
-        if let Some(end) = cells.get(at + more).map(|cell| cell.end) {
-            cells[at].end = end;
-            cells.drain(at + 1..=at + more);
-        }
     }
 }
 
@@ -121,6 +111,11 @@ impl Columns {
     /// Creates the columns of a table without a header.
     pub fn named(names: impl Iterator<Item = String>) -> Columns {
         Columns { names: names.collect() }
+    }
+
+    /// Returns the names.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
     }
 
     /// Returns the number of columns.

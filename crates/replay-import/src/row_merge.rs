@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::entry::{Entry, UNKNOWN};
+use super::entry::{Entry, State, UNKNOWN};
 
 /// Jobs, indexed by id, in the order of their first rows.
 #[derive(Default)]
@@ -33,6 +33,7 @@ pub(super) struct Job {
 impl Job {
     fn new(entry: &Entry<'_>) -> Job {
         let &Entry { submit, wait, run, size, requested, estimate, status, shape, .. } = entry;
+        let state = State("");
         let (id, user, group, queue, nodes) = ("", "", "", "", "");
         let numbers = Entry {
             id,
@@ -43,6 +44,7 @@ impl Job {
             requested,
             estimate,
             status,
+            state,
             user,
             group,
             queue,

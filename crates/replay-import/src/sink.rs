@@ -1,16 +1,17 @@
 //! The output stage of an import. The output stage counts the jobs, assigns numbers to jobs and names, and writes SWF.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{self, Seek, Write};
 
-use super::duplicates::{Known, Rows, Seen};
-use super::entry::{Entry, UNKNOWN, dropped, noted};
+use super::duplicates::{Known, Rows, Run, Runs, Seen};
+use super::entry::{Entry, LONGEST_LIMIT, UNKNOWN, dropped, noted};
 use super::row_merge::{Joined, Taken};
+use super::select::Filter;
 use super::spill::{FIELDS, Spill};
 use super::value::digits;
-use super::{Class, Fault, Import, ImportError, LineFault, Place, Report, plain};
+use super::{Class, ColumnMap, Fault, Import, ImportError, Kind, LineFault, Place, Report, plain};
 use replay_workload::swf::{Header, Record, Writer, header_fields};
 use replay_workload::workload::sidecar::write_trace_line;
 use replay_workload::workload::stochastic::{SHAPES_HEADER, write_shape};
@@ -21,6 +22,13 @@ const LISTED: usize = 100_000;
 /// Largest difference between times. A time difference of this size exceeds the length of any log, and a record
 /// represents the difference exactly.
 const SPAN: i64 = 1 << 50;
+
+/// Largest number of different numbers of processors per node that are counted.
+const SHARES: usize = 1 << 12;
+
+/// Half an hour, and a day, in seconds.
+const HALF_HOUR: u64 = 1800;
+const DAY: u64 = 86_400;
 
 /// A limit of 31 days, in minutes; few machines grant such a long limit to a job.
 const LONG: i64 = 31 * 24 * 60;
@@ -63,6 +71,20 @@ struct Limits {
     first_long: (usize, u64),
 }
 
+/// A number of jobs, and the place of the first of these jobs.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    first: (usize, u64),
+    jobs: u64,
+}
+
+impl Tally {
+    fn add(&mut self, place: (usize, u64)) {
+        self.first = if self.jobs == 0 { place } else { self.first.min(place) };
+        self.jobs += 1;
+    }
+}
+
 /// The destination of the jobs of a log and of the counts; it writes the trace.
 pub(super) struct Sink<'a> {
     how: Import,
@@ -79,12 +101,24 @@ pub(super) struct Sink<'a> {
     /// Notes about the job of the current line. Notes are counted only if the job is kept.
     about: Vec<&'static str>,
     limits: Limits,
+    /// Jobs without an estimate.
+    no_limit: Tally,
+    /// Jobs whose elapsed time differs from end minus start by half hours, and by other times.
+    shifted: Tally,
+    unlike_elapsed: u64,
+    /// Jobs by partition and processors per node.
+    shares: HashMap<i64, HashMap<i64, Tally>>,
+    filter: Filter,
     joined: Joined,
     /// Ids of jobs in the current file.
     ids: Seen,
     earlier_ids: Seen,
     /// Rows of the files, if there are several files.
     rows: Rows,
+    /// Runs of jobs, for kinds of logs that may contain several records of a run.
+    runs: Runs,
+    /// Values of jobs that a later record of the same run replaced, by number of the job.
+    replaced: BTreeMap<u64, [i64; FIELDS]>,
     several: bool,
     /// Hash of the current file's text, if there are several files.
     text: Option<blake3::Hasher>,
@@ -103,7 +137,16 @@ impl<'a> Sink<'a> {
                 writeln!(out, "{header}").map_err(ImportError::Output)?;
             }
         }
-        let unit = if how.source.kind.is_parquet() { Place::Row } else { Place::Line };
+        let unit = match how.source.kind {
+            Kind::SacctJson => Place::Record,
+            kind if kind.is_parquet() => Place::Row,
+            _ => Place::Line,
+        };
+        let map = how.map.as_ref();
+        let zone = map.map_or(how.source.zone.clone(), ColumnMap::zone);
+        // The times of the log are not known yet; dates are permitted if the log may have dates.
+        let zone = how.source.kind.has_dates(map, i64::MAX).then_some(&zone);
+        let filter = Filter::new(&how.select, zone).map_err(ImportError::Usage)?;
         let report = Report { unit, ..Report::default() };
         let spill = Spill::new(&how.scratch);
         let (users, groups, queues) = Default::default();
@@ -122,10 +165,17 @@ impl<'a> Sink<'a> {
             first_fault,
             about: Vec::new(),
             limits: Limits::default(),
+            no_limit: Tally::default(),
+            shifted: Tally::default(),
+            unlike_elapsed: 0,
+            shares: HashMap::new(),
+            filter,
             joined: Joined::default(),
             ids: Seen::default(),
             earlier_ids: Seen::default(),
             rows: Rows::default(),
+            runs: Runs::default(),
+            replaced: BTreeMap::new(),
             several: false,
             text: None,
             texts: Vec::new(),
@@ -197,10 +247,13 @@ impl<'a> Sink<'a> {
     /// Adds a job. Returns whether the job is kept; a job with impossible times or an impossible size is dropped.
     pub fn job(&mut self, line: u64, entry: &Entry<'_>) -> io::Result<bool> {
         let &Entry { submit, wait, run, size, estimate, .. } = entry;
+        if let Some(why) = self.filter.excludes(entry) {
+            self.dropped(line, why);
+            return Ok(false);
+        }
         let (first, last) = (self.first.min(submit), self.last.max(submit));
         let far = |time: i64| !(UNKNOWN..SPAN).contains(&time);
-        let estimate_is_far = estimate.is_some_and(|estimate| estimate >= SPAN);
-        if last.checked_sub(first).is_none_or(far) || far(wait) || far(run) || estimate_is_far {
+        if last.checked_sub(first).is_none_or(far) || far(wait) || far(run) {
             self.dropped(line, dropped::FAR);
             return Ok(false);
         }
@@ -230,8 +283,32 @@ impl<'a> Sink<'a> {
             self.noted(line, noted::ESTIMATE);
             entry.estimate = None;
         }
+        if estimate.is_some_and(|estimate| estimate > LONGEST_LIMIT) {
+            self.noted(line, noted::LONG_ESTIMATE);
+            entry.estimate = None;
+        }
+        if entry.estimate.is_none() {
+            self.no_limit.add(self.place(line));
+        }
         if entry.id.is_empty() {
             return self.write(&entry).map(|()| true);
+        }
+        if self.how.source.kind.has_repeated_runs() && wait != UNKNOWN {
+            let number = self.report.jobs + 1;
+            let start = submit.saturating_add(wait);
+            match self.runs.take(entry.id, start, entry.nodes, number) {
+                Run::New => {}
+                Run::Full => self.noted(line, noted::RUN_NOT_COMPARED),
+                Run::Again { number, elsewhere } => {
+                    if elsewhere {
+                        self.noted(line, noted::RUN_ELSEWHERE);
+                    }
+                    self.passed(line, noted::RUN_AGAIN, 1);
+                    let fields = self.fields(&entry);
+                    self.replaced.insert(number, fields);
+                    return Ok(true);
+                }
+            }
         }
         if self.how.source.join {
             if let Taken::Joined { elsewhere } = self.joined.take(&entry) {
@@ -260,7 +337,6 @@ impl<'a> Sink<'a> {
 
     /// Writes a job to the spill and to all output files except the trace.
     fn write(&mut self, entry: &Entry<'_>) -> io::Result<()> {
-        let &Entry { submit, wait, run, size, requested, estimate, status, .. } = entry;
         self.report.jobs += 1;
         let number = self.report.jobs;
         let [nodes, shapes, ids] = &mut self.beside;
@@ -278,11 +354,18 @@ impl<'a> Sink<'a> {
                 writeln!(out, "{number},{}", cell(&plain(entry.id)))?;
             }
         }
+        let fields = self.fields(entry);
+        self.spill.push(fields)
+    }
+
+    /// Returns the values of a job for the spill.
+    fn fields(&mut self, entry: &Entry<'_>) -> [i64; FIELDS] {
+        let &Entry { submit, wait, run, size, requested, estimate, status, .. } = entry;
         let user = self.users.number(entry.user);
         let group = self.groups.number(entry.group);
         let queue = self.queues.number(entry.queue);
         let estimate = estimate.unwrap_or(UNKNOWN);
-        self.spill.push([submit, wait, run, size, requested, estimate, status, user, group, queue])
+        [submit, wait, run, size, requested, estimate, status, user, group, queue]
     }
 
     /// Counts a job that cannot be replayed.
@@ -297,10 +380,21 @@ impl<'a> Sink<'a> {
         self.about.push(what);
     }
 
+    /// Removes the notes on the job of the current line, which is read again later.
+    pub fn forget(&mut self) {
+        self.about.clear();
+    }
+
     /// Counts a note on a kept job.
     pub fn noted(&mut self, line: u64, what: &'static str) {
         let place = self.place(line);
         self.report.add(Class::Noted, what, place, 1);
+    }
+
+    /// Counts a line that was repaired before it was read, whether or not it is a kept job.
+    pub fn repaired(&mut self, line: u64, what: &'static str) {
+        let place = self.place(line);
+        self.report.add(Class::Repaired, what, place, 1);
     }
 
     /// Counts a note `count` times.
@@ -347,6 +441,61 @@ impl<'a> Sink<'a> {
             self.report.add(Class::Noted, what, first_long, long);
         }
         seconds
+    }
+
+    /// Counts a job whose end minus start is `measured` on a clock that may be in another zone; `elapsed` is the elapsed time
+    /// in the log. Both are in seconds.
+    pub fn elapsed(&mut self, line: u64, elapsed: i64, measured: i64) {
+        let difference = elapsed.abs_diff(measured);
+        if difference <= 1 {
+            return;
+        }
+        match (difference + 1) % HALF_HOUR <= 2 && difference <= DAY {
+            true => self.shifted.add(self.place(line)),
+            false => self.unlike_elapsed += 1,
+        }
+    }
+
+    /// Counts a job on `nodes` whole nodes with `cores` processors.
+    pub fn share(&mut self, line: u64, partition: &str, nodes: i64, cores: i64) {
+        if nodes <= 0 || cores <= 0 {
+            return;
+        }
+        let place = self.place(line);
+        let partition = self.queues.numbers.get(partition).copied().unwrap_or(UNKNOWN);
+        let shares = self.shares.entry(partition).or_default();
+        let each = cores.div_euclid(nodes) + i64::from(cores.rem_euclid(nodes) > 0);
+        if shares.len() < SHARES || shares.contains_key(&each) {
+            shares.entry(each).or_default().add(place);
+        }
+    }
+
+    /// Adds the notes that depend on all jobs.
+    fn notes_on_all_jobs(&mut self) {
+        let jobs = self.report.jobs;
+        let Tally { first, jobs: without } = self.no_limit;
+        if without >= jobs {
+            self.noted_at(first, noted::NO_LIMITS, jobs);
+        } else if without > 0 {
+            self.noted_at(first, noted::NO_LIMIT, without);
+        }
+        let Tally { first, jobs: shifted } = self.shifted;
+        if shifted > self.unlike_elapsed {
+            self.noted_at(first, noted::SHIFTED, shifted);
+        }
+        let mut shared = Tally::default();
+        for shares in std::mem::take(&mut self.shares).into_values() {
+            let most = shares.keys().max().copied().unwrap_or_default();
+            for (_, part) in shares.into_iter().filter(|&(each, _)| each < most) {
+                shared.first =
+                    if shared.jobs == 0 { part.first } else { shared.first.min(part.first) };
+                shared.jobs += part.jobs;
+            }
+        }
+        // A few such jobs may be on other nodes than the rest.
+        if shared.jobs * 20 >= jobs && shared.jobs > 0 {
+            self.noted_at(shared.first, noted::SHARED, shared.jobs);
+        }
     }
 
     /// Counts a header.
@@ -403,12 +552,13 @@ impl<'a> Sink<'a> {
             let file = self.report.files.first().cloned().unwrap_or_default();
             return Err(ImportError::NoJobs { file, report: Box::new(self.report) });
         }
+        self.notes_on_all_jobs();
         let per_estimate = self.per_estimate();
         let jobs = self.report.jobs.to_string();
         let start = self.first.to_string();
         let source = format!("replay import {}", self.how.source);
         let mut fields = vec![("Version", "2.2"), ("Note", &*source)];
-        if self.how.source.kind.has_dates(self.how.map.as_ref()) {
+        if self.how.source.kind.has_dates(self.how.map.as_ref(), self.first) {
             fields.push(("UnixStartTime", &*start));
         }
         fields.extend([("MaxJobs", &*jobs), ("MaxRecords", &*jobs)]);
@@ -425,14 +575,15 @@ impl<'a> Sink<'a> {
         fields.extend(named.iter().map(|(key, value)| (*key, value.as_str())));
         let header = header_fields(&fields).map_err(ImportError::Output)?;
         let mut writer = Writer::new(Digested { inner: out, digest: blake3::Hasher::new() });
-        let (spill, first) = (self.spill, self.first);
-        let mut number = 0;
+        let (spill, first, replaced) = (self.spill, self.first, self.replaced);
+        let mut number = 0u64;
         writer
             .write_header(&Header::parse(header.as_bytes()))
             .and_then(|()| {
                 spill.read(|fields| {
                     number += 1;
-                    writer.write_record(&record(number, first, per_estimate, fields))
+                    let fields = replaced.get(&number).copied().unwrap_or(fields);
+                    writer.write_record(&record(number as i64, first, per_estimate, fields))
                 })
             })
             .map_err(ImportError::Output)?;

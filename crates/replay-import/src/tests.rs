@@ -1,9 +1,12 @@
 //! Tests of every kind of log. The logs are small and were written for these tests.
 
+mod accounting;
 mod counted;
 mod damaged;
 mod headers;
 mod places;
+mod slurm;
+mod tables;
 mod torque;
 
 use proptest::prelude::*;
@@ -126,7 +129,7 @@ fn imports_sacct_line_by_line() {
         "noted     part of a heterogeneous job: 1, first in line 8",
         "noted     repeated job id, kept: 1, first in line 12",
         "noted     unknown state, treated as failed: 1, first in line 11",
-        "dropped   not ended when the log was written: 1, first in line 9",
+        "dropped   not ended when the log was written: 1, first in line 9\n            hint: export the log again",
         "dropped   array of tasks that did not start: 1, first in line 7",
         "dropped   started before it was submitted: 1, first in line 10",
         "not a job step of a job: 2, first in line 3",
@@ -219,7 +222,8 @@ fn errors_name_line_and_column() {
         assert!(error.contains(words), "{words} not in\n{error}");
     }
     let caret = error("sacct", &SACCT.replace("13_1|", "x13|"));
-    assert!(caret.ends_with("\n    | ^^^"), "{caret}");
+    let hint = "\n    | ^^^\nhint: check the job id in this line; --max-errors N skips up to N malformed lines";
+    assert!(caret.ends_with(hint), "{caret}");
 }
 
 #[test]
@@ -228,7 +232,8 @@ fn skips_malformed_lines_up_to_a_limit() {
     let limited = |max_errors| run(&Import { max_errors, ..how("sacct", None) }, log.as_bytes());
     let made = limited(3).unwrap_or_else(|error| panic!("{error}"));
     let shown = made.report.to_string();
-    assert!(shown.contains("malformed not a job id: 1, first in line 6"), "{shown}");
+    let words = "malformed not a job id: 1, first in line 6\n            hint: check the job id";
+    assert!(shown.contains(words), "{shown}");
     assert!(shown.contains("malformed too few fields: 2, first in line 10"), "{shown}");
     assert_eq!(made.report.jobs, 5);
     let error = limited(2).err().map(|error| error.to_string()).unwrap_or_default();

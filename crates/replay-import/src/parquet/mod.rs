@@ -46,6 +46,7 @@ pub(super) fn read(
         ReadStop::Header(what) => wrong(what),
         ReadStop::Fault(fault) => wrong(fault.reason.to_string()),
         ReadStop::Output(source) => ImportError::Output(source),
+        ReadStop::Import(error) => error,
     })?;
     let wanted: Vec<(usize, &Field)> = jobs
         .columns()
@@ -97,6 +98,7 @@ pub(super) fn read(
                     Err(ReadStop::Fault(fault)) => sink.malformed(number, &line, fault)?,
                     Err(ReadStop::Header(what)) => return Err(wrong(what)),
                     Err(ReadStop::Output(source)) => return Err(ImportError::Output(source)),
+                    Err(ReadStop::Import(error)) => return Err(error),
                 }
             }
             start = rows.end;

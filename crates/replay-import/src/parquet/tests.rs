@@ -167,7 +167,10 @@ fn drops_rows_without_a_number_of_nodes() {
     let nodes = [Some(3), None, None, Some(1)];
     table[7].1 = PrimitiveArray::<i32>::from(nodes.to_vec()).boxed();
     let made = made("pm100", None, &written(&table, 4));
-    assert_eq!((made.records.len(), made.report.count("no size")), (1, 2));
+    // One of the two jobs without a number of nodes never started.
+    let never = "never started, and no requested size";
+    let counts = ["no size", never].map(|what| made.report.count(what));
+    assert_eq!((made.records.len(), counts), (1, [1, 1]));
 }
 
 #[test]
@@ -238,7 +241,7 @@ fn supports_all_types() {
     let flags = BooleanArray::from_slice([true, false]).boxed();
     let (submit, run, _) = plain();
     let wrong = error("parquet", Some(MAP), &bytes(submit, run, flags));
-    assert_eq!(wrong, "t.parquet: row 1, column n \"true\": not a number");
+    assert!(wrong.starts_with("t.parquet: row 1, column n \"true\": not a number\n"), "{wrong}");
 }
 
 /// The table has more rows than one batch. The boundaries of row groups and pages differ from the boundaries of
@@ -299,7 +302,7 @@ fn errors_name_row_and_column() {
     };
     let good = table(vec![Some(1), Some(2), Some(3)]);
     let empty = error("parquet", Some(MAP), &table(vec![Some(1), Some(2), None]));
-    assert_eq!(empty, "t.parquet: row 3, column s \"\": a value is missing");
+    assert!(empty.starts_with("t.parquet: row 3, column s \"\": a value is missing\n"), "{empty}");
     let limited = Import { max_errors: 1, ..how("parquet", Some(MAP)) };
     let made =
         run(&limited, &table(vec![None, Some(2), Some(3)])).unwrap_or_else(|e| panic!("{e}"));

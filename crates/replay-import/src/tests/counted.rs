@@ -70,7 +70,11 @@ fn counts_jobs_without_times_or_size() {
 #[test]
 fn notes_estimates_that_are_not_positive() {
     let made = table("1,1,1,2,,,4,0,ok\n2,1,1,2,,,4,-1,ok\n3,1,1,2,,,4,,ok\n4,1,1,2,,,4,3,ok\n");
-    assert_eq!(noted(&made), [("estimate of 0 or less, treated as unknown", 2, 2)]);
+    let expected = [
+        ("estimate of 0 or less, treated as unknown", 2, 2),
+        ("no time limit: backfilling will know the run time", 3, 2),
+    ];
+    assert_eq!(noted(&made), expected);
     let estimates: Vec<i64> = jobs(&made).iter().map(|job| job[4]).collect();
     assert_eq!(estimates, [-1, -1, -1, 180]);
     let note = "estimate of 0 or less, treated as unknown";

@@ -144,7 +144,7 @@ def import_log(
     policy: str = DEFAULT_POLICY,
     **options: _program.Value,
 ) -> Trace:
-    """Convert a log to a trace: output of Slurm's `sacct -P`, a log of Cobalt or Torque, or a CSV or Parquet table.
+    """Convert a log to a trace: output of Slurm's `sacct`, a log of Cobalt or Torque, or a CSV or Parquet table.
 
     `source` is a name of `replay list sources`, such as `sacct[zone=Europe/Prague]`; `options` are options of
     `replay import`, such as `processors=100` and `map="months.toml"`.

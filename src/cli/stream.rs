@@ -601,8 +601,7 @@ fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
             "%" => Shown::column(caption.column, title, 2),
             _ => Shown::measure(caption.column, title, 2),
         };
-        shown.push(mean.rank(rank));
-        shown.push(Shown::column(caption.half_width, "+-", 2).rank(rank));
+        shown.push(mean.plus_minus(caption.half_width, 2).rank(rank));
     }
     Sheet::of(results.iter().copied(), shown)
 }

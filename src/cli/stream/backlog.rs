@@ -264,10 +264,10 @@ fn of_settings() -> Vec<Shown<'static, Outcome>> {
     let mut shown = of_backlogs();
     shown.extend([
         Shown::column(name::rule, "rule", 0),
-        Shown::column(name::saturated_utilization, "util %", 2),
-        Shown::column(name::saturated_utilization_half_width, "+-", 2),
-        Shown::column(name::gain_on_slurm, "gain on slurm, points", 2),
-        Shown::column(name::gain_on_slurm_half_width, "+-", 2),
+        Shown::column(name::saturated_utilization, "util %", 2)
+            .plus_minus(name::saturated_utilization_half_width, 2),
+        Shown::column(name::gain_on_slurm, "gain on slurm, points", 2)
+            .plus_minus(name::gain_on_slurm_half_width, 2),
         Shown::column(name::streams, "runs", 0),
     ]);
     shown
@@ -279,10 +279,10 @@ fn of_searches() -> Vec<Shown<'static, Found>> {
         Shown::column(name::way, "found", 0),
         Shown::column(name::ways_tried, "tried", 0),
         Shown::column(name::first_half_gain_on_slurm, "gain on slurm, first half", 2),
-        Shown::column(name::second_half_gain_on_slurm, "second half", 2),
-        Shown::column(name::second_half_gain_on_slurm_half_width, "+-", 2),
-        Shown::column(name::second_half_gain_on_dl, "gain on dl, second half", 2),
-        Shown::column(name::second_half_gain_on_dl_half_width, "+-", 2),
+        Shown::column(name::second_half_gain_on_slurm, "second half", 2)
+            .plus_minus(name::second_half_gain_on_slurm_half_width, 2),
+        Shown::column(name::second_half_gain_on_dl, "gain on dl, second half", 2)
+            .plus_minus(name::second_half_gain_on_dl_half_width, 2),
     ]);
     shown
 }

@@ -81,7 +81,6 @@ use exit::Exit;
     long_version = build::LONG_VERSION,
     override_usage = "replay [OPTIONS]\n       replay <COMMAND> [OPTIONS]",
     subcommand_negates_reqs = true,
-    max_term_width = 100,
     disable_version_flag = true,
     after_help = "Example: replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6",
     after_long_help = "Examples:
@@ -206,9 +205,17 @@ enum Command {
     Man(shell::ManArgs),
 }
 
-/// Returns the definition of the command line.
+/// Maximum number of characters of a line of help.
+const HELP_WIDTH: usize = 100;
+
+/// Returns the definition of the command line. Help has at most the width of the terminal.
 fn definition() -> clap::Command {
-    Cli::command()
+    let command = Cli::command().max_term_width(HELP_WIDTH);
+    let command = match print::columns() {
+        Some(width) => command.term_width(width.min(HELP_WIDTH)),
+        None => command,
+    };
+    command
         .mut_subcommand("search", search::adapted)
         .mut_subcommand("contend", contend::adapted)
         .mut_subcommand("show", show::adapted)

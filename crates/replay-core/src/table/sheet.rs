@@ -174,6 +174,7 @@ type Text<'a, Row> = Box<dyn Fn(&Row) -> Option<String> + 'a>;
 
 /// A column of text output: its title, alignment and the text of a row.
 pub struct Shown<'a, Row> {
+    name: Option<Name>,
     title: Cow<'a, str>,
     align: Align,
     optional: bool,
@@ -188,6 +189,7 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         text: impl Fn(&Row) -> Option<String> + 'a,
     ) -> Self {
         Self {
+            name: None,
             title: title.into(),
             align: Align::Left,
             optional: false,
@@ -241,6 +243,7 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         decimals: usize,
     ) -> Self {
         let align = if column.kind().is_number() { Align::Right } else { Align::Left };
+        let name = Some(column.name);
         let text = move |row: &Row| match column.value(row) {
             Value::Text(text) => Some(text.into_owned()),
             // An integer without a unit is an identifier, which is printed without separators.
@@ -251,7 +254,12 @@ impl<'a, Row: 'a> Shown<'a, Row> {
             Value::List(values) => Some(ranges(&values)),
             Value::Null => None,
         };
-        Self { align, ..Self::text(title, text) }
+        Self { name, align, ..Self::text(title, text) }
+    }
+
+    /// Returns the name of the table's column; `None` if the column has only a text.
+    pub fn name(&self) -> Option<Name> {
+        self.name
     }
 
     /// Appends the column `half_width`, the half-width of a confidence interval, to each value: `1.93 ± 0.13`. A value

@@ -102,14 +102,20 @@ class Trace:
         machine = f" of a machine with {self.processors} processors" if self.processors else ""
         return f"<replay.Trace {self.name}: {len(self):,} jobs{machine}>"
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"options": self._options, "policy": self._policy, "workload": self._workload.state()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(Workload.restored(state["options"], state["workload"]), state["options"], policy=state["policy"])  # type: ignore[misc]
+
     def _arguments(self, folder: str) -> list[str]:
         """Return options of the command line that name the trace. A trace without a file is written into the folder."""
         text = self._workload.text
-        if text is None:
+        if text is None or self._workload.is_on_disk():
             return self._options
         path = Path(folder, f"{self.name}.swf")
-        path.write_text(text, encoding="utf-8")
-        return [f"--trace={path}", *self._options]
+        path.write_bytes(text)
+        return [f"--trace={path}", *(option for option in self._options if not option.startswith("--trace="))]
 
 
 def read_swf(
@@ -128,7 +134,7 @@ def read_swf(
     YYYY-MM-DD), `jobs` and `days` select a window. Up to `max_errors` malformed lines are skipped.
     """
     values = {"policy": policy, "from_": from_, "jobs": jobs, "days": days, "max_errors": max_errors or None}
-    options = [f"--trace={os.fspath(path)}", *_program.options(values)]
+    options = [f"--trace={os.fspath(path)}", *_program.options(_options.checked("run", values))]
     return Trace(Workload.load(options), options, policy=policy)
 
 
@@ -150,6 +156,7 @@ def import_log(
     `replay import`, such as `processors=100` and `map="months.toml"`.
     """
     _options.check("import_log", options)
+    options = _options.checked("import", options)
     folder = tempfile.TemporaryDirectory(prefix="replay-")
     name = Path(os.fspath(paths[0])).name.split(".")[0] if paths else "log"
     path = Path(folder.name, f"{name}.swf")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Union
 
 from . import _options, _program
 from ._checks import integer
 from ._engine import Table, Workload
 
 DEFAULT_POLICY = "johnson"
+
+# Path or name, contents of the file and of the file of shapes, digest.
+WorkloadState = tuple[str, Union[bytes, None], Union[bytes, None], str]
 
 
 class ArrowStream(Protocol):
@@ -102,11 +105,8 @@ class Trace:
         machine = f" of a machine with {self.processors} processors" if self.processors else ""
         return f"<replay.Trace {self.name}: {len(self):,} jobs{machine}>"
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"options": self._options, "policy": self._policy, "workload": self._workload.state()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(Workload.restored(state["options"], state["workload"]), state["options"], policy=state["policy"])  # type: ignore[misc]
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._options, self._workload.state(), self._policy)
 
     def _arguments(self, folder: str) -> list[str]:
         """Return options of the command line that name the trace. A trace without a file is written into the folder."""
@@ -116,6 +116,11 @@ class Trace:
         path = Path(folder, f"{self.name}.swf")
         path.write_bytes(text)
         return [f"--trace={path}", *(option for option in self._options if not option.startswith("--trace="))]
+
+
+def _restored(options: list[str], state: WorkloadState, policy: str) -> Trace:
+    """Create a trace from its pickled state."""
+    return Trace(Workload.restored(options, state), options, policy=policy)
 
 
 def read_swf(

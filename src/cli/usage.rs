@@ -63,11 +63,26 @@ pub fn explained(error: Error, arguments: &[OsString], definition: &Command) -> 
             ErrorKind::UnknownArgument,
             format!("{message}\n\nFor more information, try '--help'.\n"),
         ),
-        None => match extra_word(&error).and_then(|word| about_word(word, &arguments, command)) {
+        None => match extra_words(&error, &arguments, command) {
             Some(tip) => suggested(error, tip),
             None => with_tip(error, command, definition),
         },
     }
+}
+
+/// Returns a tip about words that follow the value of an option; `None` if the error has another cause.
+fn extra_words(error: &Error, arguments: &[&str], command: &Command) -> Option<String> {
+    if let Some(word) = extra_word(error) {
+        if word == arguments::MAIN_JOB {
+            return Some(format!("'{word}' comes before the options: replay {word} [OPTIONS]"));
+        }
+        return about_values(arguments, command, |values| values[1..].contains(&word));
+    }
+    // The first of the extra words is the positional argument of the command.
+    let is_number = |value: &&str| value.trim_end_matches(',').parse::<f64>().is_ok();
+    let is_conflict = error.kind() == ErrorKind::ArgumentConflict;
+    let all_are_numbers = |values: &[&str]| values.iter().all(is_number);
+    is_conflict.then(|| about_values(arguments, command, all_are_numbers)).flatten()
 }
 
 /// Returns the word that the error is about if it is neither an option nor the value of an option.
@@ -79,11 +94,12 @@ fn extra_word(error: &Error) -> Option<&str> {
     }
 }
 
-/// Returns a tip about a word that follows the value of an option; `None` if there is no such option.
-fn about_word(word: &str, arguments: &[&str], command: &Command) -> Option<String> {
-    if word == arguments::MAIN_JOB {
-        return Some(format!("'{word}' comes before the options: replay {word} [OPTIONS]"));
-    }
+/// Returns a tip about the first option with several words as values that `are_meant`; `None` if there is no such option.
+fn about_values(
+    arguments: &[&str],
+    command: &Command,
+    are_meant: impl Fn(&[&str]) -> bool,
+) -> Option<String> {
     let is_option = |word: &str| {
         word.strip_prefix('-').is_some_and(|rest| !rest.starts_with(|it: char| it.is_ascii_digit()))
     };
@@ -97,7 +113,7 @@ fn about_word(word: &str, arguments: &[&str], command: &Command) -> Option<Strin
             arguments::option(option, command).filter(|arg| arg.get_action().takes_values())?;
         let rest = arguments[at + 1..].iter().copied().take_while(|word| !is_option(word));
         let values: Vec<&str> = value.into_iter().chain(rest).collect();
-        values.iter().skip(1).any(|value| *value == word).then_some((option, arg, values))
+        (values.len() > 1 && are_meant(&values)).then_some((option, arg, values))
     });
     let (option, arg, values) = with_values.next()?;
     let names = arg.get_value_names().unwrap_or_default();
@@ -416,6 +432,8 @@ mod tests {
             ("show -t a b --job 3", Some("separate the values by commas: -t a,b")),
             ("stream --arrivals 1 2", Some("separate the values by commas: --arrivals 1,2")),
             ("explain --job 14 123", Some("'--job' takes one value")),
+            ("sweep --sr 1 2 --out a", Some("separate the values by commas: --sr 1,2")),
+            ("sweep --sr 1 a.toml --out a", None),
             ("--alloc mc1x1 run", Some("'run' comes before the options")),
             ("runs", None),
         ] {

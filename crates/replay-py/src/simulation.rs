@@ -270,7 +270,8 @@ impl Simulation {
             }
         }
         options.extend(["--alloc".into(), "random".into()]);
-        let resolve = || embed::resolve(&options, vec![workload.jobs.clone()], Measure::default());
+        let jobs = vec![workload.jobs.clone()];
+        let resolve = || embed::resolve(&options, jobs, Measure::default());
         let (grid, messages) = on_threads(py, || embed::with_messages(resolve))?;
         report(py, messages, false)?;
         let trace = match <[Arc<Trace>; 1]>::try_from(grid.map_err(rejected)?.traces) {

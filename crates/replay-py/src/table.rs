@@ -331,7 +331,8 @@ impl Table {
         let first = (0..runs.len()).find(is_of_run).unwrap_or(0);
         let rows = (first..runs.len()).take_while(is_of_run).count();
         let columns = self.batch.columns().iter().map(|column| column.sliced(first, rows));
-        let batch = RecordBatch::try_new(rows, self.batch.schema().clone(), columns.collect());
+        let batch =
+            RecordBatch::try_new(rows, self.batch.schema().clone().into(), columns.collect());
         let batch = batch.map_err(failed)?;
         Ok(Self { name: self.name.clone(), batch, about: self.about.clone() })
     }

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 venv=$target/python-wheel-venv
 python=$venv/bin/python
-packages=(maturin pytest polars pandas pyarrow numpy gymnasium duckdb mypy tqdm)
+packages=(maturin pytest polars pandas pyarrow numpy gymnasium duckdb mypy tqdm joblib dask)
 
 skip() { echo "skipped: $*" >&2; exit 77; }
 

@@ -49,6 +49,7 @@ mod cli {
     pub mod synth;
     pub mod traces;
     pub mod tree_samples;
+    pub mod usage;
 }
 
 fn main() -> ExitCode {
@@ -77,6 +78,7 @@ fn main() -> ExitCode {
         cli::resume::trials(),
         cli::shards::trials(),
         cli::show::trials(),
+        cli::usage::trials(),
         cli::sidecars::trials(),
         cli::explain::trials(),
         cli::compare::trials(),

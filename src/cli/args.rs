@@ -22,10 +22,10 @@ use replay_experiment::files::{self, AtomicFile};
 pub struct GridArgs {
     /// Replay this trace: a file, or a name of replay list traces.
     ///
-    /// A name is looked up as a path, then as a file or alias, with or without .swf and .gz, in $REPLAY_TRACES, in
-    /// traces/, and in the traces/ of the checkout. The name - reads standard input; the trace is then called stdin. To
-    /// replay several traces, separate them by commas or repeat the option. Without this option, the trace that comes
-    /// with the program is replayed.
+    /// A name is looked up as a path, then as a file or alias, with or without .swf and .gz, in the current folder, in
+    /// $REPLAY_TRACES, in traces/, and in the traces/ of the checkout. The name - reads standard input; the trace is
+    /// then called stdin. To replay several traces, separate them by commas or repeat the option. Without this option,
+    /// the trace that comes with the program is replayed.
     #[arg(long, short, value_name = "TRACE", help_heading = "Grid")]
     pub trace: Vec<String>,
 

@@ -14,6 +14,7 @@
 //! | 130 | interrupted; finished work is written |
 
 mod args;
+mod arguments;
 mod baseline;
 mod build;
 mod cell_kinds;
@@ -80,7 +81,6 @@ use exit::Exit;
     long_version = build::LONG_VERSION,
     override_usage = "replay [OPTIONS]\n       replay <COMMAND> [OPTIONS]",
     subcommand_negates_reqs = true,
-    max_term_width = 100,
     disable_version_flag = true,
     after_help = "Example: replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6",
     after_long_help = "Examples:
@@ -89,8 +89,7 @@ use exit::Exit;
   replay --trace KTH-SP2 --trace SDSC-Par96 --sched fcfs,easy \\
          --alloc mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit \\
          --tie none --tie 2,13,20,6 --out results/first
-      A grid: every combination is a cell, and cells run in parallel. Writes tables, a manifest and
-      figures to results/first.
+      A grid: every combination is a cell, and cells run in parallel. Writes tables, a manifest and figures to results/first.
   replay --trace a.swf.gz --machine torus:8x8 --alloc 'mc1x1[tie=3,9,3,2,order=scan]' --format json
       A machine and a strategy with parameters; prints one JSON object per run.
   replay sweep --trace KTH-SP2 --sr 1..9 --factors 0..10 --out results/sweep
@@ -98,10 +97,9 @@ use exit::Exit;
   replay verify johnson --trace KTH-SP2
       Prints published numbers beside our numbers.
 
-Without --trace the synthetic trace that comes with the program is replayed.
+Without --trace the synthetic trace that comes with the program is replayed. The main job may have the name run: replay run [OPTIONS].
 
-Exit codes: 0 done; 1 done, but a published number differs or some cells failed; 2 usage or
-configuration; 3 bad input data; 130 interrupted, finished work is written.
+Exit codes: 0 done; 1 done, but a published number differs or some cells failed; 2 usage or configuration; 3 bad input data; 130 interrupted, finished work is written.
 
 Units: times are seconds of the trace, distances are hops, sizes are processors."
 )]
@@ -180,7 +178,9 @@ enum Command {
     /// waits and turnarounds include all jobs. The use of a link is the reserved time of the link. On a torus, this
     /// time is summed over the virtual channels of the link.
     Contend(contend::ContendArgs),
-    /// Send a list of packets through the flit-level network. The command writes a row for each packet, as CSV.
+    /// Send a list of packets through the flit-level network.
+    ///
+    /// The command writes a row for each packet, as CSV.
     Network(network::NetworkArgs),
     /// Apply the placement rules of Slurm and Kueue to single requests.
     ///
@@ -205,9 +205,17 @@ enum Command {
     Man(shell::ManArgs),
 }
 
-/// Returns the definition of the command line.
+/// Maximum number of characters of a line of help.
+const HELP_WIDTH: usize = 100;
+
+/// Returns the definition of the command line. Help has at most the width of the terminal.
 fn definition() -> clap::Command {
-    Cli::command()
+    let command = Cli::command().max_term_width(HELP_WIDTH);
+    let command = match print::columns() {
+        Some(width) => command.term_width(width.min(HELP_WIDTH)),
+        None => command,
+    };
+    command
         .mut_subcommand("search", search::adapted)
         .mut_subcommand("contend", contend::adapted)
         .mut_subcommand("show", show::adapted)
@@ -218,6 +226,7 @@ fn definition() -> clap::Command {
 
 /// Parses arguments. The first argument is the name of the program.
 fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let arguments = &arguments::prepared(arguments, &definition());
     let parsed = definition().try_get_matches_from(arguments).and_then(|matches| {
         options_after_the_subcommand(&matches)?;
         Cli::from_arg_matches(&matches)

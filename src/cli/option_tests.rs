@@ -173,3 +173,34 @@ fn quiet_is_taken_before_and_after_every_command() {
     assert!(quiet("replay -q sweep --out a") && quiet("replay sweep --out a -q"));
     assert!(quiet("replay -q synth") && !quiet("replay synth"));
 }
+
+#[test]
+fn a_summary_is_one_sentence() {
+    for command in super::definition().get_subcommands() {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        let name = command.get_name();
+        assert!(!about.is_empty() && !about.contains(". "), "{name}: {about}");
+    }
+}
+
+/// A paragraph of a help text is one line, which the parser wraps to the width of the terminal.
+#[test]
+fn paragraphs_are_not_broken_by_hand() {
+    let definition = super::definition();
+    for command in definition.get_subcommands().chain([&definition]) {
+        let texts =
+            [command.get_after_help(), command.get_after_long_help(), command.get_long_about()];
+        for text in texts.into_iter().flatten().map(ToString::to_string) {
+            let lines: Vec<&str> = text.lines().collect();
+            for pair in lines.windows(2) {
+                let indent = |line: &str| line.len() - line.trim_start().len();
+                // Example commands have a line each, and a command may continue on the next line.
+                let is_command = pair.iter().all(|line| line.trim_start().starts_with("replay "));
+                let is_broken = !pair.iter().any(|line| line.trim().is_empty())
+                    && indent(pair[0]) == indent(pair[1])
+                    && !is_command;
+                assert!(!is_broken, "{}: {}\n{}", command.get_name(), pair[0], pair[1]);
+            }
+        }
+    }
+}

@@ -27,9 +27,7 @@ use replay_output::report::page::{
   replay verify johnson --write checks.csv
   replay report out/kth checks.csv
 
-The page works offline and without scripts; with scripts its tables can be sorted by mouse or keyboard.
-It shows what the folders hold and runs nothing. With jobs.parquet it has a 95 % interval for the difference
-between the best strategy and the next.")]
+The page works offline and without scripts; with scripts its tables can be sorted by mouse or keyboard. It shows what the folders hold and runs nothing. With jobs.parquet it has a 95 % interval for the difference between the best strategy and the next.")]
 pub struct ReportArgs {
     /// Folders written with --out, and files written by verify --write.
     #[arg(value_name = "DIR|FILE.csv", required = true)]

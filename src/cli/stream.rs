@@ -31,6 +31,7 @@ use super::strategy_selection::ELSEWHERE;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::estimate::{ReplicateError, StopRule};
 use replay_core::naming::split_list;
+use replay_core::number::counted;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::topology::Topology;
 use replay_core::workload::stochastic::{
@@ -73,6 +74,8 @@ pub struct StreamArgs {
     load: Option<String>,
 
     /// Let this many jobs arrive per time unit; takes a list or a range FIRST..LAST:STEP [default: 1..10:1].
+    ///
+    /// With --pattern, a time unit is a cycle and the option is required.
     #[arg(long, value_name = "LIST")]
     arrivals: Option<String>,
 
@@ -251,15 +254,23 @@ fn run_points(
     let points = points(args)?;
     let sorting = args.sort.of()?;
     let ids = points.iter().map(|point| point.id(args.seed.seed, rule, &WATCHED)).collect();
-    let met = |estimates: &Estimates| (estimates.replications, estimates.met);
+    let about = |point: &Point, estimates: &Estimates| {
+        let load = estimates.of(Metric::Utilization).mean;
+        let reached = point
+            .is_overloaded(estimates)
+            .then(|| format!(", overloaded: the load reached is {load:.1} %"));
+        (estimates.replications, estimates.met, reached.unwrap_or_default())
+    };
     let cells = ResumableRun::begin(&mut session, ids, args, args.shard, shards)?;
-    let done = estimated(args, &session, &points, cells, met, |point, watch| {
+    let done = estimated(args, &session, &points, cells, about, |point, watch| {
         estimate(watch, point, args.seed.seed, rule, &WATCHED)
     })?;
     let (done, tally) = done.take("points");
     let done = done.into_iter();
     let results: Vec<_> = done.map(|(place, all)| StreamRow(points[place].clone(), all)).collect();
     let wide = results.iter().any(|StreamRow(_, estimates)| !estimates.met);
+    let overloaded = results.iter().filter(|row| row.0.is_overloaded(&row.1)).count();
+    let points = counted(results.len() as u64, "point");
     if let Some(sorting) = sorting.as_ref()
         && matches!(session.format(), FormatArg::Json | FormatArg::Csv)
     {
@@ -267,6 +278,13 @@ fn run_points(
     }
     let exit = session.publish(&mut Streams { args, rule, results, sorting }, &tally)?;
     warn_if_wide(args, &session, wide);
+    if overloaded > 0 {
+        session.print_line(format_args!(
+            "replay: warning: at {overloaded} of {points}, jobs arrive faster than the machine serves them: the queue grows \
+             until the last arrival, and waits depend on --jobs; the utilization is the load reached (lower the arrivals \
+             or the load)"
+        ));
+    }
     Ok(exit)
 }
 
@@ -279,8 +297,8 @@ fn warn_if_wide(args: &StreamArgs, session: &Session, wide: bool) {
     }
 }
 
-/// Estimates the points without a result. `met` returns the number of replications of a result, and a flag that states
-/// whether the intervals of the result are narrow enough.
+/// Estimates the points without a result. `about` returns the number of replications of a result, whether the intervals
+/// of the result are narrow enough, and further text about the result.
 ///
 /// # Errors
 /// Fails if the journal cannot be read or written.
@@ -289,7 +307,7 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
     session: &Session,
     points: &[P],
     mut cells: ResumableRun<R>,
-    met: impl Fn(&R) -> (u64, bool) + Sync,
+    about: impl Fn(&P, &R) -> (u64, bool, String) + Sync,
     estimate: impl Fn(&P, RunContext<'_>) -> Result<R, PointError> + Sync,
 ) -> Result<ResumableRun<R>, Failure> {
     let (quiet, exact) = (session.is_quiet(), args.replications.is_some());
@@ -306,9 +324,9 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
         progress.point_done();
         progress.above(|| match outcome {
             Ok(result) => {
-                let (replications, met) = met(&result);
+                let (replications, met, more) = about(point, &result);
                 let met = if met || exact { "" } else { ", wider than --precision" };
-                session.print_line(format_args!("{point}: {replications} replications{met}"));
+                session.print_line(format_args!("{point}: {replications} replications{met}{more}"));
                 Some(Ok(result))
             }
             Err(ReplicateError::Run { error: SampleError::Cancelled(_), .. }) => None,
@@ -503,6 +521,13 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
             points.extend(of_pair);
         }
     }
+    if args.pattern.is_some() && args.arrivals.is_none() {
+        let message = format!(
+            "--pattern: needs --arrivals, the number of arrivals per cycle, such as 0.01; at the default, {ARRIVALS} per \
+             cycle, every machine is overloaded"
+        );
+        return Err(Failure::usage_message(message));
+    }
     Ok(points)
 }
 
@@ -601,8 +626,7 @@ fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
             "%" => Shown::column(caption.column, title, 2),
             _ => Shown::measure(caption.column, title, 2),
         };
-        shown.push(mean.rank(rank));
-        shown.push(Shown::column(caption.half_width, "+-", 2).rank(rank));
+        shown.push(mean.plus_minus(caption.half_width, 2).rank(rank));
     }
     Sheet::of(results.iter().copied(), shown)
 }

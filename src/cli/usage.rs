@@ -3,9 +3,11 @@
 
 use std::ffi::OsString;
 
-use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use clap::{ArgAction, Command};
+
+use super::arguments;
 
 /// A retired option: its spelling, the commands that had it (all commands if empty), and its replacement.
 type Retired = (&'static str, &'static [&'static str], &'static str);
@@ -51,9 +53,8 @@ const FLAGS: [Retired; 1] = [("--perfetto", &["show"], "--perfetto --write FILE"
 
 /// Adds the successor of a retired option, or a tip, to an error of the parser.
 pub fn explained(error: Error, arguments: &[OsString], definition: &Command) -> Error {
+    let command = arguments::command(arguments, definition);
     let arguments: Vec<&str> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
-    let first = arguments.iter().find(|word| !matches!(**word, "-q" | "--quiet"));
-    let command = first.and_then(|word| definition.find_subcommand(word)).unwrap_or(definition);
     let name = if command.get_name() == definition.get_name() { "" } else { command.get_name() };
     let has_format = options(command).any(|option| option == "format");
     let message = removed(&error).or_else(|| successor(&error, &arguments, name, has_format));
@@ -62,8 +63,76 @@ pub fn explained(error: Error, arguments: &[OsString], definition: &Command) -> 
             ErrorKind::UnknownArgument,
             format!("{message}\n\nFor more information, try '--help'.\n"),
         ),
-        None => with_tip(error, command, definition),
+        None => match extra_words(&error, &arguments, command) {
+            Some(tip) => suggested(error, tip),
+            None => with_tip(error, command, definition),
+        },
     }
+}
+
+/// Returns a tip about words that follow the value of an option; `None` if the error has another cause.
+fn extra_words(error: &Error, arguments: &[&str], command: &Command) -> Option<String> {
+    if let Some(word) = extra_word(error) {
+        if word == arguments::MAIN_JOB {
+            return Some(format!("'{word}' comes before the options: replay {word} [OPTIONS]"));
+        }
+        return about_values(arguments, command, |values| values[1..].contains(&word));
+    }
+    // The first of the extra words is the positional argument of the command.
+    let is_number = |value: &&str| value.trim_end_matches(',').parse::<f64>().is_ok();
+    let is_conflict = error.kind() == ErrorKind::ArgumentConflict;
+    let all_are_numbers = |values: &[&str]| values.iter().all(is_number);
+    is_conflict.then(|| about_values(arguments, command, all_are_numbers)).flatten()
+}
+
+/// Returns the word that the error is about if it is neither an option nor the value of an option.
+fn extra_word(error: &Error) -> Option<&str> {
+    match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
+        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) => Some(word),
+        (ErrorKind::UnknownArgument, _) => invalid(error).filter(|word| !word.starts_with('-')),
+        _ => None,
+    }
+}
+
+/// Returns a tip about the first option with several words as values that `are_meant`; `None` if there is no such option.
+fn about_values(
+    arguments: &[&str],
+    command: &Command,
+    are_meant: impl Fn(&[&str]) -> bool,
+) -> Option<String> {
+    let is_option = |word: &str| {
+        word.strip_prefix('-').is_some_and(|rest| !rest.starts_with(|it: char| it.is_ascii_digit()))
+    };
+    let begins = (0..arguments.len()).filter(|&at| is_option(arguments[at]));
+    let mut with_values = begins.filter_map(|at| {
+        let (option, value) = match arguments[at].split_once('=') {
+            Some((option, value)) => (option, Some(value)),
+            None => (arguments[at], None),
+        };
+        let arg =
+            arguments::option(option, command).filter(|arg| arg.get_action().takes_values())?;
+        let rest = arguments[at + 1..].iter().copied().take_while(|word| !is_option(word));
+        let values: Vec<&str> = value.into_iter().chain(rest).collect();
+        (values.len() > 1 && are_meant(&values)).then_some((option, arg, values))
+    });
+    let (option, arg, values) = with_values.next()?;
+    let names = arg.get_value_names().unwrap_or_default();
+    let is_list = matches!(arg.get_action(), ArgAction::Append)
+        || names.iter().any(|name| name.contains("LIST") || name.contains(','));
+    if !is_list || names.iter().any(|name| name.contains(':')) {
+        return Some(format!("'{option}' takes one value"));
+    }
+    let values = values.iter().map(|value| value.trim_end_matches(',')).collect::<Vec<_>>();
+    Some(format!("separate the values by commas: {option} {}", values.join(",")))
+}
+
+/// Replaces the tips of the parser by a tip.
+fn suggested(mut error: Error, tip: String) -> Error {
+    for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand] {
+        error.remove(kind);
+    }
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    error
 }
 
 /// Returns the message about a removed name; `None` if the error is about another name.
@@ -152,8 +221,7 @@ fn with_tip(mut error: Error, command: &Command, definition: &Command) -> Error 
     let owners: Vec<&str> = all.iter().copied().chain(owners).collect();
     if !owners.is_empty() {
         let tip = format!("'--{typed}' is an option of {}", owners.join(", "));
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
-        return error;
+        return suggested(error, tip);
     }
     match similar(&typed, options(command)) {
         Some(option) => suggest(error, option),
@@ -357,6 +425,17 @@ mod tests {
             ("contend --messages 3", None),
             ("place --boxes 3", None),
             ("list --all", Some("'--all' is an option of man")),
+            ("--tie 2 13 20 6", Some("separate the values by commas: --tie 2,13,20,6")),
+            ("--tie=2, 13, 20, 6 -q", Some("separate the values by commas: --tie 2,13,20,6")),
+            ("--tie 2 -1 3 4", Some("separate the values by commas: --tie 2,-1,3,4")),
+            ("-q --alloc mc1x1 mm", Some("separate the values by commas: --alloc mc1x1,mm")),
+            ("show -t a b --job 3", Some("separate the values by commas: -t a,b")),
+            ("stream --arrivals 1 2", Some("separate the values by commas: --arrivals 1,2")),
+            ("explain --job 14 123", Some("'--job' takes one value")),
+            ("sweep --sr 1 2 --out a", Some("separate the values by commas: --sr 1,2")),
+            ("sweep --sr 1 a.toml --out a", None),
+            ("--alloc mc1x1 run", Some("'run' comes before the options")),
+            ("runs", None),
         ] {
             let message = message(line);
             let tips: Vec<&str> = message.lines().filter(|line| line.contains("tip:")).collect();

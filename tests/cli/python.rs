@@ -48,16 +48,20 @@ fn results_read_by_pandas_and_polars(python: &Path) {
         // two jobs.
         assert_eq!(stdout, "runs: 12 rows\nby_size: agree\njobs: 1812 rows\nplacements: agree\n");
     }
-    // The example of the book reads the same files and draws a figure.
-    let read = Command::new(python)
-        .arg(checkout().join("examples/read_results.py"))
-        .arg(dir.path("plain"))
-        .output()
-        .expect("Python starts");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (stdout, stderr) = (text(&read.stdout), text(&read.stderr));
-    assert!(read.status.success(), "{stdout}{stderr}");
-    assert_eq!(stdout.lines().filter(|line| line.contains(" hops, mean wait ")).count(), 12);
+    // The example of the book reads the same files and draws a figure: a panel for each trace and scheduler.
+    dir.replay(&format!("-q {grid} --shake 2 --no-plots --no-jobs --out shaken")).code(0);
+    for folder in ["plain", "shaken"] {
+        let read = Command::new(python)
+            .arg(checkout().join("examples/read_results.py"))
+            .arg(dir.path(folder))
+            .output()
+            .expect("Python starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (stdout, stderr) = (text(&read.stdout), text(&read.stderr));
+        assert!(read.status.success(), "{stdout}{stderr}");
+        let runs = stdout.lines().filter(|line| line.contains(" hops, mean wait ")).count();
+        assert_eq!((runs, stdout.contains("(4 panels)")), (12, true), "{folder}: {stdout}");
+    }
     let picture = fs::read(dir.path("plain").join("gain-by-size.png")).expect("a picture");
     assert!(picture.starts_with(b"\x89PNG"));
 }

@@ -282,6 +282,7 @@ fn rejects_unsupported_options() {
         ("stream --flits 16", "--pattern"),
         ("stream --pattern n-body --service exponential", "--service"),
         ("stream --pattern n-body --sched fcfs,easy", "estimates"),
+        ("stream --pattern n-body --preset bani-mohammad", "needs --arrivals"),
         ("stream --pattern n-body --sched conservative --alloc mbs", "estimates"),
         ("stream --pattern n-body --sched ssd", "estimates"),
         ("stream --pattern n-body --sched out-of-order[order=least-work]", "estimates"),

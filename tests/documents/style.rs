@@ -11,7 +11,9 @@ const LIMIT: usize = 20;
 /// Returns the trials.
 pub fn trials(root: &Path) -> Vec<Trial> {
     let [readme, sources] = [root.join("README.md"), root.to_path_buf()];
+    let root = root.to_path_buf();
     vec![
+        Trial::test("citation_has_the_last_release", move || citation(&root)),
         Trial::test("readme_is_short", move || {
             let text = std::fs::read_to_string(&readme)?;
             let (lines, bytes) = (text.lines().count(), text.len());
@@ -23,6 +25,21 @@ pub fn trials(root: &Path) -> Vec<Trial> {
         }),
         Trial::test("sources_use_plain_words", move || plain_words(&sources)),
     ]
+}
+
+/// CITATION.cff has the version and the date of the last release of the changelog.
+fn citation(root: &Path) -> Result<(), Failed> {
+    let changelog = std::fs::read_to_string(root.join("CHANGELOG.md"))?;
+    let citation = std::fs::read_to_string(root.join("CITATION.cff"))?;
+    let release =
+        changelog.lines().filter_map(|line| line.strip_prefix("## ")?.split_once(" - ")).next();
+    let (version, date) = release.ok_or("CHANGELOG.md has no release")?;
+    for line in [format!("version: {version}"), format!("date-released: {date}")] {
+        if !citation.lines().any(|one| one == line) {
+            return Err(format!("CITATION.cff has no line \"{line}\"").into());
+        }
+    }
+    Ok(())
 }
 
 fn plain_words(root: &Path) -> Result<(), Failed> {

@@ -394,7 +394,8 @@ impl Check {
             Shown::text("+-", move |check: &Self| {
                 (check.margin > 0.0).then(|| shown(check.margin, check))
             })
-            .right(),
+            .right()
+            .rank(1),
             Shown::text("difference", Self::difference).right().rank(1),
             Shown::text("tolerance", |check: &Self| Some(check.tolerance_shown())).right(),
             Shown::column(name::verdict, "verdict", 0).rank(1),

@@ -12,8 +12,8 @@ use replay_core::cancel::CancelToken;
 /// Time between two checks of signals.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Stack size of the worker thread in bytes; the usual size of a main thread.
-const STACK: usize = 8 << 20;
+/// Stack size of a thread in bytes; the usual size of a main thread.
+pub const STACK: usize = 8 << 20;
 
 /// Runs `work` on a new thread, with the interpreter lock released. While the work runs, the calling thread handles
 /// signals and calls `tick`. If a signal handler or `tick` raises an exception, `work` is cancelled through `cancel`,

@@ -14,6 +14,7 @@ mod allocator;
 mod arrow;
 mod error;
 mod interrupt;
+mod pool;
 mod run;
 mod simulation;
 mod table;
@@ -59,6 +60,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(error::error_of, module)?)?;
     module.add_function(wrap_pyfunction!(table::read_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(table::read_csv, module)?)?;
+    module.add_function(wrap_pyfunction!(table::table_of_parquet, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     Ok(())
 }

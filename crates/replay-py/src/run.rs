@@ -16,6 +16,7 @@ use replay::cli::embed::{self, Grid};
 use crate::allocator::{Raised, raised, strategy};
 use crate::error::{UsageError, rejected, report};
 use crate::interrupt::interruptible;
+use crate::pool::on_threads;
 use crate::table::Table;
 use crate::trace::Workload;
 use replay_core::allocator::registry::AllocatorSpec;
@@ -177,7 +178,7 @@ pub fn run(
     let split = Split::of(&allocators, &mut options, &slot)?;
     let loaded: Vec<_> = workloads.iter().map(|workload| workload.jobs.clone()).collect();
     let resolve = || embed::with_messages(|| embed::resolve(&options, loaded, measure));
-    let (grid, messages) = py.detach(resolve);
+    let (grid, messages) = on_threads(py, resolve)?;
     // With recorded schedules, messages about contradictions in the log are warnings; the message about the machine is
     // not a warning.
     let (warnings, plain) = messages
@@ -340,6 +341,7 @@ impl Runs {
         let RunResult { key, seconds, allocator_seconds, .. } = result;
         let RunKey { trace, topology, scheduler, allocator, tie, policy, seed, copy } = key;
         let columns = PyDict::new(py);
+        columns.set_item("run", result.run)?;
         columns.set_item("trace", trace)?;
         columns.set_item("topology", topology)?;
         columns.set_item("scheduler", scheduler)?;
@@ -402,14 +404,34 @@ impl Runs {
         })
     }
 
-    /// Draws the figures of the runs into a folder and returns the paths of the files.
-    fn figures(&self, py: Python<'_>, dir: PathBuf) -> PyResult<Vec<PathBuf>> {
-        py.detach(|| {
+    /// Draws the figures of the runs into a folder and returns the paths of the files. `size` and `font` are values of
+    /// `--figure-size` and `--font-size`, and `strategies` is a value of `--figure-strategies`.
+    #[pyo3(signature = (dir, size=None, font=None, titles=true, strategies=None))]
+    fn figures(
+        &self,
+        py: Python<'_>,
+        dir: PathBuf,
+        size: Option<&str>,
+        font: Option<&str>,
+        titles: bool,
+        strategies: Option<u16>,
+    ) -> PyResult<Vec<PathBuf>> {
+        let wrong = |name: &'static str| {
+            move |error: String| UsageError::new_err(format!("{name}: {error}"))
+        };
+        let style = FigureStyle {
+            size: size.map(str::parse).transpose().map_err(wrong("figure_size"))?,
+            font_size: font.map(str::parse).transpose().map_err(wrong("font_size"))?,
+            titles,
+            strategies: strategies.map_or(FigureStyle::STRATEGIES, usize::from),
+        };
+        style.check().map_err(|error| UsageError::new_err(error.to_string()))?;
+        on_threads(py, || {
             let waits: Vec<WaitDistributions> =
                 self.results.iter().filter_map(WaitDistributions::of).collect();
-            let plots = Plots::new(&dir, FigureStyle::default());
+            let plots = Plots::new(&dir, style);
             gallery(&plots, &self.results, &waits).map_err(unwritten)
-        })
+        })?
     }
 }
 

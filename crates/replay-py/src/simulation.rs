@@ -11,6 +11,7 @@ use replay::cli::embed;
 
 use crate::allocator::{Raised, raised, strategy};
 use crate::error::{UsageError, natural, rejected, report};
+use crate::pool::on_threads;
 use crate::table::Table;
 use crate::trace::Workload;
 use replay_core::allocator::registry::AllocatorSpec;
@@ -269,8 +270,9 @@ impl Simulation {
             }
         }
         options.extend(["--alloc".into(), "random".into()]);
-        let resolve = || embed::resolve(&options, vec![workload.jobs.clone()], Measure::default());
-        let (grid, messages) = embed::with_messages(resolve);
+        let jobs = vec![workload.jobs.clone()];
+        let resolve = || embed::resolve(&options, jobs, Measure::default());
+        let (grid, messages) = on_threads(py, || embed::with_messages(resolve))?;
         report(py, messages, false)?;
         let trace = match <[Arc<Trace>; 1]>::try_from(grid.map_err(rejected)?.traces) {
             Ok([trace]) => trace,

@@ -1,7 +1,7 @@
 //! Tables with the Arrow PyCapsule interface.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Cursor, Read, Seek, Write};
 use std::path::PathBuf;
 
 use polars_arrow::array::{
@@ -11,12 +11,18 @@ use polars_arrow::datatypes::{ArrowDataType, ArrowSchema as Schema, Field};
 use polars_arrow::ffi::{ArrowSchema, export_field_to_c, export_iterator};
 use polars_arrow::record_batch::RecordBatch;
 use polars_arrow::types::NativeType;
-use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
+use polars_parquet::write::{
+    CompressionOptions, FileWriter, KeyValue, StatisticsOptions, Version, WriteOptions,
+    get_dtype_encoding, row_group_iter, schema_to_metadata_key,
+};
+use pyo3::exceptions::{PyImportError, PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList, PyString};
-use replay_core::table::{Align, Sheet, Table as Rows, TableInfo, ranges};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
+use replay_core::table::{Align, Name, Sheet, Table as Rows, TableInfo, name, ranges};
+use replay_experiment::RunResult;
 use replay_import::columns::Footer;
 use replay_output::frame::frame;
+use replay_output::report::summary_order;
 
 /// Maximum number of rows in `repr` and HTML.
 const MAX_ROWS: usize = 10;
@@ -26,6 +32,8 @@ const WIDTH: usize = 120;
 /// A table of results. Columns contain text, integers, floats or lists of integers; every value may be null.
 #[pyclass(frozen, module = "replay")]
 pub struct Table {
+    /// Name of the table, such as `runs`; empty if unknown.
+    name: String,
     batch: RecordBatch,
     /// Unit and meaning of each column; empty if unknown.
     about: Vec<[String; 2]>,
@@ -48,7 +56,64 @@ impl Table {
         let columns = TableInfo::of::<Row>().columns;
         let about =
             columns.iter().map(|it| [it.unit.to_string(), it.meaning.to_string()]).collect();
-        Ok(Self { batch, about })
+        Ok(Self { name: Row::NAME.to_string(), batch, about })
+    }
+
+    /// Returns the indices of the columns in the order of display, and the number of columns that are shown as long as
+    /// possible. Tables of runs begin with the columns of the command line's table.
+    fn display_order(&self) -> (Vec<usize>, usize) {
+        let columns = self.columns();
+        let mut order = Vec::new();
+        if self.name == RunResult::NAME {
+            let place = |name: Name| columns.iter().position(|column| *column == name.text());
+            order.extend(summary_order().into_iter().filter_map(place));
+        }
+        let first = order.len();
+        let rest: Vec<usize> = (0..columns.len()).filter(|it| !order.contains(it)).collect();
+        order.extend(rest);
+        (order, first)
+    }
+
+    /// Returns the table as a Parquet file with the name of the table and the documentation of its columns.
+    fn parquet(&self) -> PyResult<Vec<u8>> {
+        let schema = self.batch.schema();
+        let options = WriteOptions {
+            statistics: StatisticsOptions::empty(),
+            version: Version::V1,
+            compression: CompressionOptions::Zstd(None),
+            data_page_size: None,
+        };
+        let mut file = Vec::new();
+        let mut writer = FileWriter::try_new(&mut file, schema.clone(), options).map_err(failed)?;
+        if self.batch.height() > 0 {
+            let encodings = schema.iter_values().map(|it| get_dtype_encoding(&it.dtype)).collect();
+            let fields = writer.parquet_schema().fields().to_vec();
+            let group = row_group_iter(self.batch.clone(), encodings, fields, options);
+            writer.write(self.batch.height() as u64, group).map_err(failed)?;
+        }
+        let pair = |key: String, value: &str| KeyValue { key, value: Some(value.to_string()) };
+        let mut pairs = vec![schema_to_metadata_key(schema), pair("table".into(), &self.name)];
+        for (name, [unit, meaning]) in self.columns().into_iter().zip(&self.about) {
+            pairs.push(pair(format!("unit:{name}"), unit));
+            pairs.push(pair(format!("about:{name}"), meaning));
+        }
+        writer.end(Some(pairs)).map_err(failed)?;
+        Ok(file)
+    }
+
+    /// Reads a Parquet file with the units and meanings of its columns.
+    fn of_parquet(file: &mut (impl Read + Seek)) -> PyResult<Self> {
+        let footer = Footer::read(file).map_err(failed)?;
+        let names: Vec<&str> = footer.schema.iter_names().map(|name| name.as_str()).collect();
+        let batch = footer.batch(file, &names, 0..footer.rows()).map_err(failed)?;
+        let pairs = footer.metadata.key_value_metadata().as_deref().unwrap_or_default();
+        let value = |key: &str| {
+            let pair = pairs.iter().find(|pair| pair.key == key);
+            pair.and_then(|pair| pair.value.clone()).unwrap_or_default()
+        };
+        let about = |name| ["unit", "about"].map(|kind| value(&format!("{kind}:{name}")));
+        let about = names.into_iter().map(about).collect();
+        Ok(Self { name: value("table"), batch, about })
     }
 
     /// Returns the value of a column in row `row` as text; `None` if the value is null.
@@ -104,11 +169,17 @@ impl Table {
             ArrowDataType::Utf8View | ArrowDataType::LargeList(_) => Align::Left,
             _ => Align::Right,
         };
-        let header: Vec<_> = self.named().map(|(name, column)| (name, align(column))).collect();
-        let mut sheet = Sheet::new(&header);
+        let (order, first) = self.display_order();
+        let named: Vec<_> = self.named().collect();
+        let named: Vec<_> = order.into_iter().map(|at| named[at]).collect();
+        let header: Vec<_> = named.iter().map(|(name, column)| (*name, align(*column))).collect();
+        let ranks: Vec<_> = named[..first].iter().map(|(name, _)| (*name, 1)).collect();
+        let mut sheet = Sheet::new(&header).ranked(&ranks);
         for row in 0..self.batch.height().min(MAX_ROWS) {
-            let text = |(_, column)| Self::display_text(column, row).unwrap_or_else(|| "-".into());
-            sheet.push(self.named().map(text).collect());
+            let text = |(_, column): &(&str, &dyn Array)| {
+                Self::display_text(*column, row).unwrap_or_else(|| "-".into())
+            };
+            sheet.push(named.iter().map(text).collect());
         }
         sheet
     }
@@ -241,6 +312,41 @@ impl Table {
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
+    /// Converts the table to a data frame of pandas.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        library(slf.py(), "pandas")?.getattr("DataFrame")?.call_method1("from_arrow", (slf,))
+    }
+
+    /// Converts the table to a data frame of polars.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        library(slf.py(), "polars")?.getattr("DataFrame")?.call1((slf,))
+    }
+
+    /// Returns the rows of one run, which are successive.
+    fn of_run(&self, run: i64) -> PyResult<Self> {
+        let runs = self.named().find(|(name, _)| *name == name::run.text());
+        let runs = runs.and_then(|(_, column)| typed::<PrimitiveArray<i64>>(column));
+        let runs = runs.ok_or_else(|| PyKeyError::new_err("no column run"))?;
+        let is_of_run = |row: &usize| runs.get(*row) == Some(run);
+        let first = (0..runs.len()).find(is_of_run).unwrap_or(0);
+        let rows = (first..runs.len()).take_while(is_of_run).count();
+        let columns = self.batch.columns().iter().map(|column| column.sliced(first, rows));
+        let batch =
+            RecordBatch::try_new(rows, self.batch.schema().clone().into(), columns.collect());
+        let batch = batch.map_err(failed)?;
+        Ok(Self { name: self.name.clone(), batch, about: self.about.clone() })
+    }
+
+    /// Pickles the table as a Parquet file.
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let py = slf.py();
+        let read = py.import("replay._engine")?.getattr("table_of_parquet")?;
+        let bytes = PyBytes::new(py, &slf.get().parquet()?);
+        Ok((read, PyTuple::new(py, [bytes])?))
+    }
+
     fn __repr__(&self) -> PyResult<String> {
         let fitted = self.sheet().fitted(WIDTH);
         let mut text = Vec::new();
@@ -262,8 +368,11 @@ impl Table {
     }
 
     fn _repr_html_(&self) -> String {
+        let (order, _) = self.display_order();
+        let named: Vec<_> = self.named().collect();
         let mut html = String::from("<table><thead><tr>");
-        for (name, [unit, meaning]) in self.columns().into_iter().zip(&self.about) {
+        for &at in &order {
+            let ((name, _), [unit, meaning]) = (named[at], &self.about[at]);
             let title = escaped(&match unit.as_str() {
                 "" => meaning.clone(),
                 unit => format!("{meaning} ({unit})"),
@@ -273,8 +382,8 @@ impl Table {
         html += "</tr></thead><tbody>";
         for row in 0..self.batch.height().min(MAX_ROWS) {
             html += "<tr>";
-            for (_, column) in self.named() {
-                let text = Self::display_text(column, row).unwrap_or_default();
+            for &at in &order {
+                let text = Self::display_text(named[at].1, row).unwrap_or_default();
                 html += &format!("<td>{}</td>", escaped(&text));
             }
             html += "</tr>";
@@ -334,19 +443,22 @@ fn escaped(text: &str) -> String {
 /// Reads a Parquet file that the program wrote, with the units and meanings of its columns.
 #[pyfunction]
 pub fn read_parquet(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
-    py.detach(|| {
-        let mut file = File::open(path)?;
-        let footer = Footer::read(&mut file).map_err(failed)?;
-        let names: Vec<&str> = footer.schema.iter_names().map(|name| name.as_str()).collect();
-        let batch = footer.batch(&mut file, &names, 0..footer.rows()).map_err(failed)?;
-        let pairs = footer.metadata.key_value_metadata().as_deref().unwrap_or_default();
-        let value = |key: String| {
-            let pair = pairs.iter().find(|pair| pair.key == key);
-            pair.and_then(|pair| pair.value.clone()).unwrap_or_default()
-        };
-        let about = |name| ["unit", "about"].map(|kind| value(format!("{kind}:{name}")));
-        let about = names.into_iter().map(about).collect();
-        Ok(Table { batch, about })
+    py.detach(|| Table::of_parquet(&mut File::open(path)?))
+}
+
+/// Reads the bytes of a Parquet file, as [`read_parquet`] does.
+#[pyfunction]
+pub fn table_of_parquet(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Table> {
+    py.detach(|| Table::of_parquet(&mut Cursor::new(bytes)))
+}
+
+/// Imports a library of data frames.
+fn library<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {
+    py.import(name).map_err(|error| {
+        let text = format!("to_{name} needs {name}: pip install {name}");
+        let missing = PyImportError::new_err(text);
+        missing.set_cause(py, Some(error));
+        missing
     })
 }
 
@@ -375,5 +487,5 @@ pub fn read_csv(text: &str) -> PyResult<Table> {
     let schema: Schema = fields.collect();
     let batch = RecordBatch::try_new(rows.len(), schema.into(), arrays).map_err(failed)?;
     let about = vec![[String::new(), String::new()]; names.len()];
-    Ok(Table { batch, about })
+    Ok(Table { name: String::new(), batch, about })
 }

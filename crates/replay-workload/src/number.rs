@@ -1,6 +1,8 @@
 //! Number formatting: with thousands separators for readers, and without them for machine-readable
 //! formats. The module also parses the digits of dates and times.
 
+use std::borrow::Cow;
+
 /// Formats an integer with thousands separators: `28,489`.
 pub fn grouped(value: impl Into<i128>) -> String {
     let value = value.into();
@@ -48,6 +50,31 @@ fn separated(digits: &str) -> String {
         text.push(digit);
     }
     text
+}
+
+/// Removes the thousands separators of a number, which [`grouped`] and [`fixed`] write: `28,489` becomes `28489`. Returns
+/// any other text unchanged.
+///
+/// ```
+/// use replay_workload::number::ungrouped;
+///
+/// assert_eq!(["-1,014,123", "210,296.609"].map(ungrouped), ["-1014123", "210296.609"]);
+/// assert_eq!(["1,00", "1,0000", "0,500", ",100", "2,13,20,6"].map(ungrouped), ["1,00", "1,0000", "0,500", ",100", "2,13,20,6"]);
+/// ```
+pub fn ungrouped(text: &str) -> Cow<'_, str> {
+    let number = text.trim();
+    let unsigned = number.strip_prefix(['-', '+']).unwrap_or(number);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or_default();
+    let begins = (1..=3).contains(&first.len()) && is_digits(first) && !first.starts_with('0');
+    let mut rest = groups.peekable();
+    let is_grouped = begins && rest.peek().is_some() && is_digits(fraction);
+    match is_grouped && rest.all(|group| group.len() == 3 && is_digits(group)) {
+        true => Cow::Owned(number.replace(',', "")),
+        false => Cow::Borrowed(text),
+    }
 }
 
 /// Parses a text of 1 to 18 decimal digits; `None` for any other text.

@@ -46,13 +46,11 @@ use std::io::stdout;
   replay compare out:0 out:3 --schedule --out out/moved
   replay compare out/contend:0 out/contend:1 --measure stretch
 
-Compares results that have a table of jobs: those of a replay (jobs.parquet, unless --no-jobs), of a sweep
-with --job-table, and of contend (contend_jobs.parquet).
-Smaller is better for every measure. Results of contend also have medians and trimmed means (without 5 % of
-the jobs at each end); a warning names the two jobs that decide an order by a mean stretch. The 95 %
-interval of a change is Student's t over weeks of submission, or over days if there are fewer than eight
-weeks. Weeks and days in which the measure is 0 do not count; fewer than five others give no interval.
-Verdicts on several pairs of runs, or on classes of size, are corrected by Holm's method.")]
+Compares results that have a table of jobs: those of a replay (jobs.parquet, unless --no-jobs), of a sweep with --job-table, and of contend (contend_jobs.parquet).
+
+Smaller is better for every measure. Results of contend also have medians and trimmed means (without 5 % of the jobs at each end); a warning names the two jobs that decide an order by a mean stretch.
+
+The 95 % interval of a change is Student's t over weeks of submission, or over days if there are fewer than eight weeks. Weeks and days in which the measure is 0 do not count; fewer than five others give no interval. Verdicts on several pairs of runs, or on classes of size, are corrected by Holm's method.")]
 pub struct CompareArgs {
     /// Base of the comparison: a folder with results of replay, sweep or contend, or a single run in a folder, written
     /// FOLDER:RUN.

@@ -162,9 +162,9 @@ pub fn run(
         let streams = rule.minimum;
         let ids =
             backlogs.iter().map(|one| one.search_id(&boxes, args.seed.seed, streams)).collect();
-        let met = |_: &Best| (streams, true);
+        let about = |_: &Backlog, _: &Best| (streams, true, String::new());
         let cells = ResumableRun::begin(&mut session, ids, args, args.shard, shards)?;
-        let found = estimated(args, &session, &backlogs, cells, met, |one, watch| {
+        let found = estimated(args, &session, &backlogs, cells, about, |one, watch| {
             one.search(&bench, args.seed.seed, streams, watch)
         })?;
         let (found, tally) = found.take("searches");
@@ -180,9 +180,9 @@ pub fn run(
         .flat_map(|&backlog| rules.iter().map(move |&rule| Setting { backlog, rule }))
         .collect();
     let ids = settings.iter().map(|setting| setting.id(&boxes, args.seed.seed, rule)).collect();
-    let met = |busy: &Busy| (busy.shares.len() as u64, busy.met);
+    let about = |_: &Setting, busy: &Busy| (busy.shares.len() as u64, busy.met, String::new());
     let cells = ResumableRun::begin(&mut session, ids, args, args.shard, shards)?;
-    let done = estimated(args, &session, &settings, cells, met, |setting, watch| {
+    let done = estimated(args, &session, &settings, cells, about, |setting, watch| {
         setting.estimate(&bench, args.seed.seed, rule, watch)
     })?;
     let (done, tally) = done.take("settings");
@@ -264,10 +264,10 @@ fn of_settings() -> Vec<Shown<'static, Outcome>> {
     let mut shown = of_backlogs();
     shown.extend([
         Shown::column(name::rule, "rule", 0),
-        Shown::column(name::saturated_utilization, "util %", 2),
-        Shown::column(name::saturated_utilization_half_width, "+-", 2),
-        Shown::column(name::gain_on_slurm, "gain on slurm, points", 2),
-        Shown::column(name::gain_on_slurm_half_width, "+-", 2),
+        Shown::column(name::saturated_utilization, "util %", 2)
+            .plus_minus(name::saturated_utilization_half_width, 2),
+        Shown::column(name::gain_on_slurm, "gain on slurm, points", 2)
+            .plus_minus(name::gain_on_slurm_half_width, 2),
         Shown::column(name::streams, "runs", 0),
     ]);
     shown
@@ -279,10 +279,10 @@ fn of_searches() -> Vec<Shown<'static, Found>> {
         Shown::column(name::way, "found", 0),
         Shown::column(name::ways_tried, "tried", 0),
         Shown::column(name::first_half_gain_on_slurm, "gain on slurm, first half", 2),
-        Shown::column(name::second_half_gain_on_slurm, "second half", 2),
-        Shown::column(name::second_half_gain_on_slurm_half_width, "+-", 2),
-        Shown::column(name::second_half_gain_on_dl, "gain on dl, second half", 2),
-        Shown::column(name::second_half_gain_on_dl_half_width, "+-", 2),
+        Shown::column(name::second_half_gain_on_slurm, "second half", 2)
+            .plus_minus(name::second_half_gain_on_slurm_half_width, 2),
+        Shown::column(name::second_half_gain_on_dl, "gain on dl, second half", 2)
+            .plus_minus(name::second_half_gain_on_dl_half_width, 2),
     ]);
     shown
 }

@@ -174,6 +174,7 @@ type Text<'a, Row> = Box<dyn Fn(&Row) -> Option<String> + 'a>;
 
 /// A column of text output: its title, alignment and the text of a row.
 pub struct Shown<'a, Row> {
+    name: Option<Name>,
     title: Cow<'a, str>,
     align: Align,
     optional: bool,
@@ -188,6 +189,7 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         text: impl Fn(&Row) -> Option<String> + 'a,
     ) -> Self {
         Self {
+            name: None,
             title: title.into(),
             align: Align::Left,
             optional: false,
@@ -241,6 +243,7 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         decimals: usize,
     ) -> Self {
         let align = if column.kind().is_number() { Align::Right } else { Align::Left };
+        let name = Some(column.name);
         let text = move |row: &Row| match column.value(row) {
             Value::Text(text) => Some(text.into_owned()),
             // An integer without a unit is an identifier, which is printed without separators.
@@ -251,7 +254,29 @@ impl<'a, Row: 'a> Shown<'a, Row> {
             Value::List(values) => Some(ranges(&values)),
             Value::Null => None,
         };
-        Self { align, ..Self::text(title, text) }
+        Self { name, align, ..Self::text(title, text) }
+    }
+
+    /// Returns the name of the table's column; `None` if the column has only a text.
+    pub fn name(&self) -> Option<Name> {
+        self.name
+    }
+
+    /// Appends the column `half_width`, the half-width of a confidence interval, to each value: `1.93 ± 0.13`. A value
+    /// without half-width is unchanged.
+    pub fn plus_minus(self, half_width: Name, decimals: usize) -> Self
+    where
+        Row: Table,
+    {
+        let half_width = Self::column(half_width, "", decimals).text;
+        let text = move |row: &Row| {
+            let mean = (self.text)(row)?;
+            Some(match half_width(row).filter(|width| width != "-") {
+                Some(width) => format!("{mean} ± {width}"),
+                None => mean,
+            })
+        };
+        Self { text: Box::new(text), ..self }
     }
 
     /// Aligns the column to the right.
@@ -322,6 +347,14 @@ mod tests {
             plain(&[Row(0.5, None)]),
             "row      share %\n-------  -------\nno. 0.5     50.0\n"
         );
+        // A mean and the half-width of its interval are one field.
+        let count = || Shown::column(Name::new("count"), "n", 0);
+        let mut out = Vec::new();
+        let rows = [Row(0.5, Some(7)), Row(f64::NAN, Some(8)), Row(0.25, None)];
+        let both = vec![count().plus_minus(Name::new("share"), 1)];
+        Sheet::of(&rows, both).write_plain(&mut out).expect("memory");
+        let text = String::from_utf8(out).expect("text");
+        assert_eq!(text, "      n\n-------\n7 ± 0.5\n      8\n      -\n");
         // The unit comes from the column's declaration.
         let of = |name| with_unit(&Row::columns(), Name::new(name), "title");
         assert_eq!(["share", "count", "none"].map(of), ["title", "title jobs", "title"]);

@@ -55,6 +55,9 @@ pub struct Point {
     pub counting: Counting,
 }
 
+/// Minimum ratio of the mean wait to the time in which the jobs arrive, on an overloaded machine.
+const OVERLOAD: f64 = 0.25;
+
 /// Selects the jobs that are included in mean times, and the details that are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counting {
@@ -150,6 +153,16 @@ impl Point {
              {ticks_per_unit}\n{scheduler}\n{strategy}\n{life}\n{seed}\n\
              {relative} {confidence} {minimum} {maximum}\n{watched}\n{warm_up} {by_size}\n{completions}{machine}"
         ))
+    }
+
+    /// Returns whether jobs arrive faster than the machine serves them, so that the queue grows until the last arrival:
+    /// the mean wait is longer than the mean service time and than a quarter of the time in which the jobs arrive. If the
+    /// queue grows steadily, the mean wait is half of the time from the last arrival to the last completion.
+    pub fn is_overloaded(&self, estimates: &Estimates) -> bool {
+        let wait = estimates.of(Metric::Wait).mean;
+        let jobs = self.counting.completions.unwrap_or(self.stream.jobs);
+        let arrives = f64::from(jobs) / self.arrivals();
+        wait > estimates.of(Metric::ServiceTime).mean && wait > OVERLOAD * arrives
     }
 
     /// Checks that the parameters do not contradict each other, and that the jobs of the first replication send at most

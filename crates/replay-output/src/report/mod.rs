@@ -20,6 +20,6 @@ pub use candidates::{candidate_lines, candidate_maps};
 pub use log_comparison::log_comparison_summary;
 
 pub use replay_core::table::{Align, Sheet, Shown, with_unit};
-pub use runs::{RunChange, summary};
+pub use runs::{RunChange, summary, summary_order};
 pub use search::{portability_summary, search_summary};
 pub use shaken::{CONTENTION_FIGURES, RUN_FIGURES, shaken_summary};

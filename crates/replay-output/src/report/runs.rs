@@ -18,6 +18,20 @@ pub fn summary<'a>(
     results: impl IntoIterator<Item = &'a RunResult> + Clone,
     changes: Vec<RunChange>,
 ) -> Sheet {
+    // If all machines are trees or blocks, columns about leaves replace the pairwise L1.
+    let has_leaves = |run: &RunResult| run.metrics.hierarchy.is_some();
+    let mut all = results.clone().into_iter().peekable();
+    let has_l1 = all.peek().is_none() || !all.all(has_leaves);
+    Sheet::of(results, shown(changes, has_l1))
+}
+
+/// Returns the columns of [`summary`] in their order. Other tables for readers begin with these columns.
+pub fn summary_order() -> Vec<Name> {
+    shown(Vec::new(), true).iter().filter_map(Shown::name).collect()
+}
+
+/// Returns the columns of [`summary`].
+fn shown<'a>(changes: Vec<RunChange>, has_l1: bool) -> Vec<Shown<'a, RunResult>> {
     let mut changes = changes.into_iter();
     let mut shown = vec![
         Shown::column(name::trace, "trace", 0),
@@ -31,10 +45,7 @@ pub fn summary<'a>(
         let change = changes.by_ref().find(|change| change.of == name);
         [Some(Shown::measure(name, title, decimals)), change.map(changed)].into_iter().flatten()
     };
-    // If all machines are trees or blocks, columns about leaves replace the pairwise L1.
-    let has_leaves = |run: &RunResult| run.metrics.hierarchy.is_some();
-    let mut all = results.clone().into_iter().peekable();
-    if all.peek().is_none() || !all.all(has_leaves) {
+    if has_l1 {
         shown.extend(measured(name::mean_pairwise_l1, "pairwise L1", 3));
     }
     shown.extend([
@@ -64,7 +75,7 @@ pub fn summary<'a>(
         Shown::column(name::mean_blocks, "blocks", 2).optional(),
         Shown::text("seconds", |run: &RunResult| Some(fixed(run.seconds, 3))).right(),
     ]);
-    Sheet::of(results, shown)
+    shown
 }
 
 /// Returns the column of a change, with its sign.

@@ -54,6 +54,7 @@ def verify(*suites: str, **values: Value) -> Table:
     `trace` is the path or the name of a trace file that replaces a trace of a suite.
     """
     _options.check("verify", values)
+    values = _options.checked("verify", values)
     # Exit code 1 means that a result differs from the published one. The table contains the verdicts.
     return read_csv(call(["verify", *suites, *options(values), "--format=csv", "--quiet"], accepted=(0, 1)))
 
@@ -61,6 +62,7 @@ def verify(*suites: str, **values: Value) -> Table:
 def _tables(command: str, values: Mapping[str, Value], trace: Trace | None) -> Tables:
     """Run a command with a temporary output folder and return the tables that it writes."""
     _options.check(command, values)
+    values = _options.checked(command, values)
     if trace is not None:
         Trace._checked(trace)
         given = {"--policy", *(name.partition("=")[0] for name in trace._options)}

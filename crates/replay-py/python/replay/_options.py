@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from . import _engine
+from ._checks import flag
 from ._engine import UsageError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -46,13 +47,27 @@ def check(command: str, names: Iterable[str], allowed: Collection[str] = ()) -> 
             raise UsageError(f"{command}: {name} is an option of the command line only; the function returns its results")
 
 
+def checked(command: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of a command with flags as `bool`. Raise an error if an option that takes a value is `True`."""
+    known = {_keyword(name): value for name, value, _ in _known()[command]}
+    result = dict(values)
+    for name, value in values.items():
+        if known.get(name) == "":
+            result[name] = flag(name, value)
+        elif value is True and name in known:
+            raise TypeError(f"{name}: True is not a value; pass {known[name]}, or None for the default")
+    return result
+
+
 def documented(command: str, names: Collection[str] | None = None) -> Callable[[Function], Function]:
-    """Return a decorator that appends options of a command to the documentation of a function, by default all options."""
+    """Return a decorator that appends options of a command to the documentation of a function, by default all options, and
+    lists the options in the signature of a function that takes any keyword."""
 
     def decorate(function: Function) -> Function:
+        known = keywords(command)
+        _list_keywords(function, known)
         if function.__doc__ is None:  # python -OO
             return function
-        known = keywords(command)
         lines = []
         for name in names if names is not None else known:
             value, text = known[name]
@@ -63,6 +78,19 @@ def documented(command: str, names: Collection[str] | None = None) -> Callable[[
         return function
 
     return decorate
+
+
+def _list_keywords(function: Function, names: Iterable[str]) -> None:
+    """Replace `**values` in the signature of a function by keywords, which interactive shells complete."""
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters.values())
+    if parameters[-1].kind is not inspect.Parameter.VAR_KEYWORD:
+        return
+    values = parameters.pop()
+    parameters += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=values.annotation) for name in names
+    ]
+    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
 
 
 def _keyword(option: str) -> str:

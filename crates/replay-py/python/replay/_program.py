@@ -6,19 +6,22 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
-from typing import Union
+from typing import Any, Union
 
 from ._engine import Table, UsageError
 from ._engine import error_of as _error_of
 from ._messages import report
 
-Value = Union[str, int, float, bool, range, Sequence[Union[str, int, float]], Path, None]
-"""Value of an option: text, a number, `True` for a flag, a list, a range of integers, or `None` for the default."""
+Value = Union[str, int, float, bool, range, Sequence[Union[str, int, float, Sequence[int], None]], Path, None]
+"""Value of an option: text, a number, `True` for a flag, a list, a range of integers, or `None` for the default. The sides of
+a machine and the entries of a tie vector can be a tuple of integers."""
 
 # Options whose values may contain commas. A list becomes repeated options; for other options it is joined by commas.
-_REPEATED = {"trace", "machine", "sched", "alloc", "tie", "param", "rules"}
+_REPEATED = {"trace", "machine", "sched", "alloc", "tie", "param", "rules", "start", "test"}
+# Options whose values are sequences of integers: their separator, and their lengths.
+_SEQUENCES = {"machine": ("x", (2, 3)), "tie": (",", (4,)), "start": (",", (4,))}
 # Time for which the program may end in order after SIGINT, before it is killed.
 _STOP_SECONDS = 0.5
 
@@ -34,16 +37,33 @@ def options(values: Mapping[str, Value]) -> list[str]:
             arguments.append(option)
         elif isinstance(value, range):
             arguments.append(f"{option}={_range(value)}")
-        elif isinstance(value, (str, Real, Path)):
-            arguments.append(f"{option}={value}")
+        elif isinstance(value, (str, Real, Path)) or _is_one(name, value):
+            arguments.append(f"{option}={_text(name, value)}")
         elif not isinstance(value, Iterable) or isinstance(value, (bytes, Mapping)):
             raise TypeError(f"{name}: {type(value).__name__} is neither text, a number, a flag, a list nor a range")
         else:
-            members = [str(one) for one in value]
+            members = [_text(name, one) for one in value]
             if not members:
                 raise UsageError(f"{name}: the list is empty; pass at least one value, or None for the default")
             arguments += [f"{option}={one}" for one in (members if name in _REPEATED else [",".join(members)])]
     return arguments
+
+
+def _is_one(name: str, value: Any) -> bool:
+    """Return whether a sequence of integers is one value of an option, such as the sides of a machine."""
+    if name not in _SEQUENCES or isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__len__"):
+        return False
+    is_integer = all(isinstance(one, Integral) and not isinstance(one, bool) for one in value)
+    return is_integer and len(value) in _SEQUENCES[name][1]
+
+
+def _text(name: str, value: Any) -> str:
+    """Convert one value of an option to text. `None` and 0 are the vector that breaks no tie."""
+    if name == "tie" and (value is None or isinstance(value, Integral) and value == 0):
+        return "none"
+    if value is None:
+        raise TypeError(f"{name}: None is not a member of a list")
+    return _SEQUENCES[name][0].join(str(one) for one in value) if _is_one(name, value) else str(value)
 
 
 def _range(values: range) -> str:

@@ -13,10 +13,16 @@ from typing import Any, Union, overload
 
 from . import _engine, _options, _program
 from ._allocator import Allocators, listed
+from ._checks import flag, integer
 from ._engine import CellError, ReplayError, Table, UsageError
+from ._stored import Runs, StoredRuns
 from ._trace import Trace, example
 
 Strings = Union[str, Sequence[str]]
+Machines = Union[str, Sequence[int], Sequence[Union[str, Sequence[int]]]]
+"""One or more machines: names, or the sides of meshes as tuples of integers."""
+Ties = Union[str, int, Sequence[Union[int, None]], Sequence[Union[str, int, Sequence[int], None]]]
+"""One or more tie vectors: text, or tuples of four integers; `None` and 0 break no tie."""
 
 # Number of runs in progress on each thread. An allocator can call `run`; every call needs space on the stack of the thread.
 _nested = threading.local()
@@ -79,6 +85,9 @@ class Explanation(str):
         explanation = super().__new__(cls, text)
         explanation.data = data
         return explanation
+
+    def __getnewargs__(self) -> tuple[str, dict[str, Any]]:  # type: ignore[override]
+        return (str(self), self.data)
 
     def __repr__(self) -> str:
         return str(self)
@@ -160,6 +169,7 @@ class Run:
         `options` are those of `replay show`, such as `candidates=True`.
         """
         _options.check("show", options, {"figure_size", "font_size", "no_title"})
+        options = _options.checked("show", options)
         with tempfile.TemporaryDirectory(prefix="replay-") as folder:
             out = Path(folder, "out")
             values = _program.options({"job": job, "at": at, **options})
@@ -204,11 +214,15 @@ class Run:
 class Results(Sequence[Run]):
     """The runs of a grid in the order of the grid, and their tables."""
 
-    def __init__(self, runs: _engine.Runs, traces: Sequence[Trace], options: dict[str, _program.Value]) -> None:
+    def __init__(self, runs: Runs, traces: Sequence[Trace], options: dict[str, _program.Value]) -> None:
         self._runs = runs
         self._traces = traces
         self._options = options
-        self._drawn: list[Figure] | None = None
+        # Figures by style.
+        self._drawn: dict[tuple[Any, ...], list[Figure]] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_runs": StoredRuns(self._runs)}
 
     @property
     def runs(self) -> Table:
@@ -253,23 +267,56 @@ class Results(Sequence[Run]):
         """Wall-clock time of the engine for all runs, in seconds, without reading traces and creating tables."""
         return self._runs.seconds
 
-    def figures(self) -> list[Figure]:
-        """Return all figures of the runs."""
-        if self._drawn is None:
-            with tempfile.TemporaryDirectory(prefix="replay-") as folder:
-                self._drawn = _figures([Path(path) for path in self._runs.figures(folder)])
-        return list(self._drawn)
+    def figures(
+        self,
+        *,
+        figure_size: str | None = None,
+        font_size: float | str | None = None,
+        no_title: bool = False,
+        figure_strategies: int | None = None,
+    ) -> list[Figure]:
+        """Return all figures of the runs.
 
-    def figure(self, name: str) -> Figure:
+        `figure_size`, such as `85x60mm`, `font_size` (in points), `no_title` and `figure_strategies` are the options of the
+        command line.
+        """
+        titles = not flag("no_title", no_title)
+        font = None if font_size is None else str(font_size)
+        most = None if figure_strategies is None else integer("figure_strategies", figure_strategies, 1, 65535)
+        style = (figure_size, font, titles, most)
+        if style not in self._drawn:
+            with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+                self._drawn[style] = _figures([Path(path) for path in self._runs.figures(folder, *style)])
+        return list(self._drawn[style])
+
+    def figure(
+        self,
+        name: str,
+        *,
+        figure_size: str | None = None,
+        font_size: float | str | None = None,
+        no_title: bool = False,
+        figure_strategies: int | None = None,
+    ) -> Figure:
         """Return the figure with the given name, or the first figure of a kind such as `strategies` or
-        `improvement-by-size`."""
-        figures = self.figures()
+        `improvement-by-size`. The other arguments are those of `figures`."""
+        figures = self.figures(
+            figure_size=figure_size, font_size=font_size, no_title=no_title, figure_strategies=figure_strategies
+        )
         found = [one for one in figures if one.name == name]
         found = found or [one for one in figures if one.name.split("--")[0] == name]
         if found:
             return found[0]
         names = ", ".join(one.name for one in figures)
         raise UsageError(f"no figure {name!r}; the figures are {names or 'none'}")
+
+    def to_pandas(self) -> Any:
+        """Convert the table of runs to a data frame of pandas."""
+        return self.runs.to_pandas()
+
+    def to_polars(self) -> Any:
+        """Convert the table of runs to a data frame of polars."""
+        return self.runs.to_polars()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tables into a folder as Parquet and CSV, as `--out` does. Figures and manifest are not written."""
@@ -312,10 +359,10 @@ class Results(Sequence[Run]):
 def run(
     trace: Trace | Sequence[Trace] | None = None,
     *,
-    machine: Strings | None = None,
+    machine: Machines | None = None,
     sched: Strings | None = None,
     alloc: Allocators | None = None,
-    tie: Strings | None = None,
+    tie: Ties | None = None,
     seed: int | range | Sequence[int] | None = None,
     shake: int | None = None,
     shake_width: int | None = None,
@@ -362,6 +409,10 @@ def run(
         "machine": machine, "sched": sched, "tie": tie, "seed": seed, "policy": policies.pop(), "shake": shake,
         "shake_width": shake_width, "shake_seed": shake_seed, "ties": ties, "threads": threads,
     }
+    grid, others = _options.checked("run", grid), _options.checked("run", others)
+    limit = f"; replay.read_swf(path, jobs={jobs}) limits the number of jobs"
+    jobs = flag("jobs", jobs, f"; jobs=False keeps no table of jobs{limit}")
+    placements = flag("placements", placements, "; placements=False keeps no table of allocations")
     options = [f"--trace={one.name}" for one in traces] + _program.options({**grid, **others})
     allocators = [] if alloc is None else listed(alloc)
     schedulers = [sched] if isinstance(sched, str) else sched or []
@@ -430,8 +481,8 @@ def compare(
             out = str(Path(folder, f"{place}"))
             results = runs._results if isinstance(runs, Run) else runs
             results._runs.write(out, [runs.index] if isinstance(runs, Run) else None)
-            names.append(f"{out}:{runs.index}" if isinstance(runs, Run) else out)
-        values = _program.options({"measure": measure, "by_size": by_size})
+            names.append(f"{out}:{runs._key['run']}" if isinstance(runs, Run) else out)
+        values = _program.options(_options.checked("compare", {"measure": measure, "by_size": by_size}))
         try:
             compared = _program.call(["compare", *names, *values, "--format=csv"])
         except ReplayError as error:

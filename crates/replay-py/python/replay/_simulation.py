@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from . import _engine, _program
@@ -34,7 +35,7 @@ class Simulation(_engine.Simulation):
         cls,
         trace: Trace | None = None,
         *,
-        machine: str | None = None,
+        machine: str | Sequence[int] | None = None,
         alloc: Allocators = "mc1x1",
         seed: int = 0,
         oversize: str | None = None,

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Union
 
 from . import _options, _program
 from ._checks import integer
 from ._engine import Table, Workload
 
 DEFAULT_POLICY = "johnson"
+
+# Path or name, contents of the file and of the file of shapes, digest.
+WorkloadState = tuple[str, Union[bytes, None], Union[bytes, None], str]
 
 
 class ArrowStream(Protocol):
@@ -102,14 +105,22 @@ class Trace:
         machine = f" of a machine with {self.processors} processors" if self.processors else ""
         return f"<replay.Trace {self.name}: {len(self):,} jobs{machine}>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._options, self._workload.state(), self._policy)
+
     def _arguments(self, folder: str) -> list[str]:
         """Return options of the command line that name the trace. A trace without a file is written into the folder."""
         text = self._workload.text
-        if text is None:
+        if text is None or self._workload.is_on_disk():
             return self._options
         path = Path(folder, f"{self.name}.swf")
-        path.write_text(text, encoding="utf-8")
-        return [f"--trace={path}", *self._options]
+        path.write_bytes(text)
+        return [f"--trace={path}", *(option for option in self._options if not option.startswith("--trace="))]
+
+
+def _restored(options: list[str], state: WorkloadState, policy: str) -> Trace:
+    """Create a trace from its pickled state."""
+    return Trace(Workload.restored(options, state), options, policy=policy)
 
 
 def read_swf(
@@ -128,7 +139,7 @@ def read_swf(
     YYYY-MM-DD), `jobs` and `days` select a window. Up to `max_errors` malformed lines are skipped.
     """
     values = {"policy": policy, "from_": from_, "jobs": jobs, "days": days, "max_errors": max_errors or None}
-    options = [f"--trace={os.fspath(path)}", *_program.options(values)]
+    options = [f"--trace={os.fspath(path)}", *_program.options(_options.checked("run", values))]
     return Trace(Workload.load(options), options, policy=policy)
 
 
@@ -150,6 +161,7 @@ def import_log(
     `replay import`, such as `processors=100` and `map="months.toml"`.
     """
     _options.check("import_log", options)
+    options = _options.checked("import", options)
     folder = tempfile.TemporaryDirectory(prefix="replay-")
     name = Path(os.fspath(paths[0])).name.split(".")[0] if paths else "log"
     path = Path(folder.name, f"{name}.swf")

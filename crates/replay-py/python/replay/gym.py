@@ -32,7 +32,7 @@ _LONGEST = 1e8
 def make(
     trace: Trace | None = None,
     *,
-    machine: str | None = None,
+    machine: str | Sequence[int] | None = None,
     choose: Literal["job", "placement"] = "job",
     alloc: Allocators | None = None,
     window: int = 16,
@@ -80,7 +80,7 @@ class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
     def __init__(
         self,
         trace: Trace,
-        machine: str | None,
+        machine: str | Sequence[int] | None,
         choose: str,
         allocators: Sequence[str | Allocator],
         window: int,

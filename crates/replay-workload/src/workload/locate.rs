@@ -74,8 +74,8 @@ impl SearchPath {
 
     /// Returns the file of a trace. If `name` is an existing path other than a directory, returns this path. If there
     /// is no such path, searches the current directory and then the directories of this path for a file with this name,
-    /// with or without `.swf` and `.gz`. If no such file exists, searches for the file of a known trace with this name
-    /// or alias.
+    /// with or without `.swf` and `.gz`. If no such file exists, searches the same directories for the file of a known
+    /// trace with this name or alias.
     ///
     /// # Errors
     /// [`NotFound`], which lists the searched directories, similar names and the command to fetch the trace.
@@ -86,13 +86,14 @@ impl SearchPath {
             return Ok(given);
         }
         let here = PathBuf::new();
+        let dirs = || [&here].into_iter().chain(&self.dirs);
         let stem = strip_extensions(name);
-        if let Some(path) = first_file([&here].into_iter().chain(&self.dirs), name, stem) {
+        if let Some(path) = first_file(dirs(), name, stem) {
             return Ok(path);
         }
         manifest
             .matching(name)
-            .find_map(|trace| first_file(&self.dirs, &trace.name, &trace.name))
+            .find_map(|trace| first_file(dirs(), &trace.name, &trace.name))
             .ok_or_else(|| self.not_found(name, manifest))
     }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::window::{date, since_start};
+use crate::number::ungrouped;
 use crate::swf::Header;
 
 /// A point in time of a trace.
@@ -56,7 +57,7 @@ impl FromStr for TraceTime {
     /// ```
     fn from_str(text: &str) -> Result<Self, TraceTimeError> {
         let text = text.trim();
-        if let Ok(seconds) = text.parse() {
+        if let Ok(seconds) = ungrouped(text).parse() {
             return Ok(TraceTime::Seconds(seconds));
         }
         let since = clock(text, 4).or_else(|| units(text)).map(TraceTime::Seconds);
@@ -133,8 +134,8 @@ mod tests {
             _ => None,
         };
         assert_eq!(
-            ["-5", "1d2h3m4s", "90s", "90m", "0:00:10", "100:00:00"].map(seconds),
-            [Some(-5), Some(93_784), Some(90), Some(5400), Some(10), Some(360_000)]
+            ["-5", "352,182", "1d2h3m4s", "90s", "90m", "0:00:10", "100:00:00"].map(seconds),
+            [Some(-5), Some(352_182), Some(93_784), Some(90), Some(5400), Some(10), Some(360_000)]
         );
         for no in [
             "",
@@ -148,6 +149,7 @@ mod tests {
             "3:60:00",
             "3:2:00",
             "1.5",
+            "352,18",
             "1996-13-01",
             "1996-09-23T24:00",
             "1996-09-23T1:00",

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::job::Job;
-use crate::number::counted;
+use crate::number::{counted, ungrouped};
 use crate::swf::Header;
 
 const SECONDS_PER_DAY: i64 = 86_400;
@@ -142,7 +142,7 @@ impl FromStr for Start {
     /// Parses seconds (`86400`) or a date (`1996-09-23`).
     fn from_str(text: &str) -> Result<Start, WindowError> {
         let unknown = || WindowError::Start(text.to_owned());
-        if let Ok(seconds) = text.parse() {
+        if let Ok(seconds) = ungrouped(text).parse() {
             return Ok(Start::Seconds(seconds));
         }
         date(text).map(Start::Day).ok_or_else(unknown)
@@ -249,6 +249,7 @@ mod tests {
         assert_eq!(day("2000-03-01"), Ok(Start::Day(11_017)));
         assert_eq!(day("1996-02-29"), Ok(Start::Day(9_555)));
         assert_eq!(day("-60"), Ok(Start::Seconds(-60)));
+        assert_eq!(day("352,182"), Ok(Start::Seconds(352_182)));
         for wrong in
             ["1997-02-29", "1996-13-01", "1996-1", "1996-01-01-01", "", "today", "1996-+1-01"]
         {

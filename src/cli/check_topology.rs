@@ -9,7 +9,7 @@ use super::exit::{Exit, Failure, eprint_line};
 use super::print::TableArgs;
 use replay_core::allocator::hierarchy::RuleOptions;
 use replay_core::allocator::hierarchy::check::{
-    Finding, description_warning, findings, never_runs, ranges, rule_name, rule_of,
+    Finding, description_warnings, findings, never_runs, ranges, rule_name, rule_of,
 };
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::StrategyName;
@@ -96,10 +96,10 @@ const MAX_COST: u128 = 1 << 30;
 /// Maximum number of ranges of sizes in a warning.
 const MAX_RANGES: usize = 8;
 
-/// Prints a warning about each block machine whose blocks are smaller than the base size.
+/// Prints the warnings about the descriptions of the machines.
 pub fn warn_of_blocks(machines: &[Topology]) {
     let machines = machines.iter().filter_map(Topology::hierarchy);
-    machines.filter_map(description_warning).for_each(eprint_line);
+    machines.flat_map(description_warnings).for_each(eprint_line);
 }
 
 /// Prints a warning for each tree or block machine and each rule that cannot place jobs of some sizes on the idle

@@ -9,11 +9,13 @@
 //! BlockSizes=18,72
 //! ```
 //!
-//! Keys are not case-sensitive. `#` begins a comment. `\` at the end of a line continues the line. `topology.yaml` is
-//! a list of topologies; this module reads topologies of the kinds `tree` and `block`.
+//! Keys are not case-sensitive. The output of `scontrol show topology`, which has further keys, is read as well.
+//! `topology.yaml` is a list of topologies; this module reads topologies of the kinds `tree` and `block`.
 //! [`placement::config`](crate::placement::config) reads topologies of the kind `torus3d`.
 
 mod conf;
+mod scontrol;
+mod syntax;
 mod yaml;
 
 use std::fs::File;

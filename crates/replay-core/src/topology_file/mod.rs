@@ -16,6 +16,7 @@
 mod conf;
 mod scontrol;
 mod syntax;
+mod write;
 mod yaml;
 
 use std::fs::File;
@@ -28,6 +29,7 @@ use crate::topology::hierarchy::{
 };
 use crate::topology::{Hierarchy, NodeId, Topology, natural_order};
 
+pub use write::conf_text;
 pub use yaml::is_hierarchy as yaml_is_hierarchy;
 
 /// Error in a topology file.

@@ -368,3 +368,56 @@ fn an_error_about_the_kind_lists_the_topologies_of_the_file() {
     let expected = "t.yaml:1: the topology flat contains flat, not torus3d; the file has t.yaml:gb, t.yaml:cpu with torus3d or tree or block";
     assert_eq!(config.expect_err("flat").to_string(), expected);
 }
+
+#[test]
+fn a_part_has_the_chosen_nodes_and_is_written() {
+    let names = |list: &str| crate::workload::nodes::names(list, 99).expect(list);
+    let tree = "SwitchName=s1 Nodes=n[09-10,1]\nSwitchName=s2 Nodes=n[2-5]\nSwitchName=s3 Nodes=m7\nSwitchName=u Switches=s1,s2\nSwitchName=v Switches=s3\nSwitchName=t Switches=u,v\n";
+    let tree = conf(tree).expect("a tree").machine;
+    let blocks = "BlockName=b0 Nodes=n[0-3]\nBlockName=b1 Nodes=n[4-7]\nBlockName=b2 Nodes=n[8-12]\nBlockSizes=4,8\n";
+    let blocks = conf(blocks).expect("blocks").machine;
+    for (machine, list, expected) in [
+        (
+            &tree,
+            "n[3-4],n10,n3",
+            "# t.conf (3 of 8 nodes)\nSwitchName=s1 Nodes=n10\nSwitchName=s2 Nodes=n[3-4]\nSwitchName=u Switches=s[1-2]\nSwitchName=t Switches=u\n",
+        ),
+        (
+            &tree,
+            "m7",
+            "# t.conf (1 of 8 nodes)\nSwitchName=s3 Nodes=m7\nSwitchName=v Switches=s3\nSwitchName=t Switches=v\n",
+        ),
+        (
+            &tree,
+            "n[1-5],n[09-10],m7",
+            "# t.conf\nSwitchName=s1 Nodes=n[09,1,10]\nSwitchName=s2 Nodes=n[2-5]\nSwitchName=s3 Nodes=m7\nSwitchName=u Switches=s[1-2]\nSwitchName=v Switches=s3\nSwitchName=t Switches=u,v\n",
+        ),
+        (
+            &blocks,
+            "n[5-8]",
+            "# t.conf (4 of 13 nodes)\nBlockName=b0\nBlockName=b1 Nodes=n[5-7]\nBlockName=b2 Nodes=n8\nBlockSizes=4,8\n",
+        ),
+    ] {
+        let part = machine.part(&names(list)).expect(list);
+        assert_eq!(conf_text(&part).expect(list), expected);
+        let read = conf(expected).expect(list).machine;
+        assert_eq!((read.processors(), &read), (part.processors(), &part));
+    }
+    assert_eq!(
+        tree.part(&names("n[4-8]")).expect_err("unknown"),
+        "t.conf does not have node n6 and 2 more"
+    );
+    assert_eq!(tree.part(&[]).expect_err("none"), "there is no switch");
+    let odd = "- topology: t\n  tree: {switches: [{switch: 'a b', nodes: n1}]}\n";
+    let odd = yaml(odd).expect("a tree").machine;
+    assert!(
+        conf_text(&odd).expect_err("a blank").starts_with("t.yaml: a topology.conf cannot have")
+    );
+    let generated: Topology = "block[2,8]:3x2".parse().expect("blocks");
+    let generated = generated.hierarchy().expect("blocks").clone();
+    let text = conf_text(&generated).expect("text");
+    assert_eq!(
+        text,
+        "# block[2,8]:3x2\nBlockName=b0 Nodes=n[0-1]\nBlockName=b1 Nodes=n[2-3]\nBlockName=b2 Nodes=n[4-5]\nBlockSizes=2,8\n"
+    );
+}

@@ -453,8 +453,13 @@ pub(crate) fn idle_nodes(
 /// Places jobs of one size until the rule places no further job. Returns the number of nodes that stay idle; `None` if
 /// it depends on which nodes of the leaf units are free. Only the counts of `free` are used.
 fn filled(rule: &mut Rule, free: &mut FreeNodes, size: u32) -> Option<u32> {
-    let mut shares = Vec::new();
+    let (mut shares, fills_leaves) = (Vec::new(), rule.fills_leaves());
     while rule.shares(free, size, Times::default(), &mut shares)?.is_ok() {
+        if let [(leaf, count)] = &mut shares[..]
+            && fills_leaves
+        {
+            *count = free.below()[*leaf as usize] / size * size;
+        }
         free.subtract(&shares);
     }
     Some(free.count())
@@ -579,7 +584,7 @@ mod tests {
         for rule in [
             "slurm-tree[switches=1]",
             "kueue[mode=required,level=1]",
-            "kueue[slice=3,slice_level=0]",
+            "kueue[level=1,slice=3,slice_level=0]",
             "kueue[mode=slice_only,slice=2,slice_level=0]",
         ] {
             cases.push((machine("tree:2x3x5"), rule));
@@ -621,7 +626,6 @@ mod tests {
     #[test]
     fn checks_a_million_nodes() {
         for text in [
-            "SwitchName=a Nodes=n[0-999999]",
             "SwitchName=a Nodes=n[0-499999]\nSwitchName=b Nodes=n[500000-999999]",
             "BlockName=a Nodes=n[0-999999]",
         ] {

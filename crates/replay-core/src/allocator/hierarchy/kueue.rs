@@ -284,6 +284,12 @@ impl KueueRule {
             && self.levels(1).is_ok()
     }
 
+    /// Returns whether a job gets the domain with the fewest free nodes among the domains with enough free nodes.
+    pub(super) fn uses_tightest_domain(&self) -> bool {
+        let KueueOptions { mode, profile, slice, .. } = self.options;
+        mode == Mode::Required && profile != Profile::Most && slice.is_none()
+    }
+
     /// Returns the depths of the levels of a job.
     fn levels(&self, size: u32) -> Result<Levels, String> {
         self.options.levels(size, self.depths.len() as u32 - 1)

@@ -164,6 +164,16 @@ impl Rule {
         }
     }
 
+    /// Returns whether further jobs of the same size follow a job that lies in one leaf unit, as long as this leaf unit has
+    /// enough free nodes. The rule must choose the leaf unit with the fewest free nodes, which then stays the same.
+    fn fills_leaves(&self) -> bool {
+        match self {
+            Rule::Tree(_) | Rule::Fit(_) => true,
+            Rule::Block(rule) => rule.has_no_segments(),
+            Rule::Kueue(rule) => rule.uses_tightest_domain(),
+        }
+    }
+
     /// Forgets all running jobs.
     fn reset(&mut self) {
         if let Rule::Fit(rule) = self {

@@ -122,6 +122,11 @@ impl BlockRule {
         }
     }
 
+    /// Returns whether every job is placed in one part.
+    pub(super) fn has_no_segments(&self) -> bool {
+        self.options.segment.is_none()
+    }
+
     /// Checks that the size of a job is consistent with the segment.
     ///
     /// # Errors

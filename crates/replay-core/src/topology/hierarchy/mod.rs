@@ -13,6 +13,7 @@ mod generated;
 mod names;
 mod natural;
 mod parents;
+mod part;
 mod tree;
 
 use std::fmt;
@@ -24,6 +25,7 @@ use super::NodeId;
 pub use blocks::Blocks;
 pub use description::{BlockEntry, DescriptionError, Simplification, Subject, SwitchEntry};
 pub(super) use generated::{parse_blocks, parse_tree};
+pub(crate) use names::host_list;
 pub use natural::natural_order;
 pub use tree::{Switch, Tree};
 

@@ -414,6 +414,11 @@ pub struct WriteArg {
 }
 
 impl WriteArg {
+    /// Returns the argument that names this file.
+    pub fn to(path: &Path) -> Self {
+        Self { write: Some(path.to_path_buf()) }
+    }
+
     /// Returns whether the option was given.
     pub fn is_given(&self) -> bool {
         self.write.is_some()

@@ -2,20 +2,23 @@
 
 use std::collections::BTreeSet;
 use std::io::stdout;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::args::WriteArg;
 use super::exit::{Exit, Failure, eprint_line};
 use super::print::TableArgs;
 use replay_core::allocator::hierarchy::RuleOptions;
 use replay_core::allocator::hierarchy::check::{
-    Finding, description_warning, findings, never_runs, ranges, rule_name, rule_of,
+    Finding, description_warnings, findings, never_runs, ranges, rule_name, rule_of,
 };
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::StrategyName;
 use replay_core::number::counted;
-use replay_core::topology::{Hierarchy, Topology};
-use replay_core::topology_file::{TopologyFile, split_name};
+use replay_core::topology::{Hierarchy, MAX_POINTS, Topology};
+use replay_core::topology_file::{TopologyFile, conf_text, split_name};
+use replay_core::workload::nodes;
 use replay_output::report::{Align, Sheet};
 
 /// Arguments of `replay check-topology`.
@@ -24,7 +27,9 @@ use replay_output::report::{Align, Sheet};
   replay check-topology topology.conf
   replay check-topology topology.yaml:gpu
   replay check-topology 'block[4,16]:6x4' --alloc 'slurm-block[segment=4]'
-  replay check-topology tree:4x8x18 --format csv")]
+  replay check-topology tree:4x8x18 --format csv
+  replay check-topology topology.conf --nodes 'cn[0001-0576]' --write part.conf
+      Write the part of the topology with the nodes of one partition, for --machine part.conf.")]
 pub struct CheckTopologyArgs {
     /// Check this topology.conf or topology.yaml file, or a machine such as tree:4x8x18 or block[18,72]:8x18.
     ///
@@ -33,7 +38,8 @@ pub struct CheckTopologyArgs {
     ///
     /// The findings are: machine (the size of the machine), never-runs (job sizes without a placement on the idle
     /// machine under the rule of --alloc), skipped-level (missing block sizes between used sizes, or missing switch
-    /// levels between used levels), name-order (names that are not in natural order in the file, although nodes are
+    /// levels between used levels), several-parents (switches below several switches, of which one is kept),
+    /// repeated-nodes (nodes that are listed several times, and are kept once), name-order (names that are not in natural order in the file, although nodes are
     /// numbered in natural order), empty (leaves or blocks without nodes), small-block (blocks smaller than the base
     /// size), idle-nodes. The check idle-nodes fills the idle machine with jobs of one size until no further job fits.
     /// The check idle-nodes reports the five sizes that leave the most nodes idle. Nodes are not counted if they remain
@@ -46,6 +52,20 @@ pub struct CheckTopologyArgs {
     /// The allocator is a rule for trees or blocks: slurm-tree, tree-fit, slurm-block or kueue.
     #[arg(long, short, value_name = "NAME[..]")]
     alloc: Option<String>,
+
+    /// Check only the part of the machine that has these nodes, such as the nodes of one partition.
+    ///
+    /// The nodes are a list such as 'cn[0001-0576],login1'. Switches without any of these nodes are left out. Blocks are
+    /// all kept, because their positions determine the larger blocks.
+    #[arg(long, value_name = "LIST")]
+    nodes: Option<String>,
+
+    /// Write the machine as a topology.conf to this file [default: not written].
+    ///
+    /// The name of the file must end in .conf. With --nodes, the file has the nodes of the list. Switches and nodes are
+    /// written as they are read, after the simplifications of several-parents and repeated-nodes.
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
 
     #[command(flatten)]
     table: TableArgs,
@@ -73,12 +93,51 @@ pub fn run(args: &CheckTopologyArgs) -> Result<Exit, Failure> {
             (machine, None)
         }
     };
+    let (machine, misordered) = match &args.nodes {
+        Some(list) => (part(&machine, list)?, None),
+        None => (machine, misordered),
+    };
+    if let Some(path) = &args.write {
+        write(&machine, path, &args.file)?;
+    }
     let rule = alloc.map_or_else(|| StrategyName::plain(rule_name(&machine)), |alloc| alloc.name());
     let found = findings(&machine, misordered.as_ref(), &rule);
     let found = found.map_err(|problem| Failure::usage_message(format!("--alloc: {problem}")))?;
     let printed = args.table.print(&found, || vec![sheet(&found)], &mut stdout());
     printed.map_err(Failure::stdout)?;
     Ok(Exit::Done)
+}
+
+/// Returns the part of a machine that has the nodes of a list.
+fn part(machine: &Hierarchy, list: &str) -> Result<Hierarchy, Failure> {
+    let failed = |problem: String| Failure::usage_message(format!("--nodes: {problem}"));
+    let names = nodes::names(list, MAX_POINTS as u64).map_err(|error| failed(error.to_string()))?;
+    if names.is_empty() {
+        return Err(failed("the list is empty".to_string()));
+    }
+    machine.part(&names).map_err(failed)
+}
+
+/// Writes a machine as a `topology.conf`. `input` is the name of the file or machine that was read.
+fn write(machine: &Hierarchy, path: &Path, input: &str) -> Result<(), Failure> {
+    let is_conf = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("conf"));
+    if !is_conf {
+        let path = path.display();
+        let problem = format!("--write {path}: the name of a topology.conf must end in .conf");
+        return Err(Failure::usage_message(problem));
+    }
+    let text = conf_text(machine).map_err(Failure::usage_message)?;
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Failure::output(folder.display(), error))?;
+    }
+    let input = split_name(input).map_or(input, |(path, _)| path);
+    let argument = WriteArg::to(path);
+    let mut out = argument.begin(&[Path::new(input)])?;
+    if let Err(error) = out.stream().write_all(text.as_bytes()) {
+        return Err(out.failed(error));
+    }
+    out.finish()
 }
 
 fn sheet(found: &[Finding]) -> Sheet {
@@ -96,10 +155,10 @@ const MAX_COST: u128 = 1 << 30;
 /// Maximum number of ranges of sizes in a warning.
 const MAX_RANGES: usize = 8;
 
-/// Prints a warning about each block machine whose blocks are smaller than the base size.
+/// Prints the warnings about the descriptions of the machines.
 pub fn warn_of_blocks(machines: &[Topology]) {
     let machines = machines.iter().filter_map(Topology::hierarchy);
-    machines.filter_map(description_warning).for_each(eprint_line);
+    machines.flat_map(description_warnings).for_each(eprint_line);
 }
 
 /// Prints a warning for each tree or block machine and each rule that cannot place jobs of some sizes on the idle

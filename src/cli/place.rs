@@ -11,8 +11,9 @@ use clap::Args;
 use super::args::{QuietArg, WriteArg};
 use super::exit::{Exit, Failure, eprint_line};
 use replay_core::allocator::hierarchy::cases as hierarchy_cases;
-use replay_core::allocator::hierarchy::check::description_warning;
+use replay_core::allocator::hierarchy::check::description_warnings;
 use replay_core::lines::LONGEST_TEXT;
+use replay_core::number::counted;
 use replay_core::placement::cases::{CasesError, MachineError, answer};
 use replay_core::placement::config::Config;
 use replay_core::topology_file::TopologyFile;
@@ -38,7 +39,8 @@ pub struct PlaceArgs {
     /// such as 0-3,7; the column weights has a number for each node, separated by blanks. The result has the columns of
     /// the input and the columns status, nodes, picks, fragmentation_before, fragmentation_after and rank_order. The
     /// status is ok if the job starts. The status is no_fit, segment_no_fit, req_not_avail, req_no_match or
-    /// req_too_many if the job waits, and bad_config if the job can never start.
+    /// req_too_many if the job waits, and bad_config if the job can never start. The reasons of bad_config are printed
+    /// to standard error.
     ///
     /// If the file has a column named rule, the requests are for trees and blocks. The columns are then topology, rule
     /// (slurm-tree, tree-fit, slurm-block, kueue or fragmentation), options (key=value, separated by blanks;
@@ -96,7 +98,7 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
         let file = TopologyFile::open(&path, args.topology.as_deref());
         let file = file.map_err(MachineError::Unreadable)?;
         if !args.quiet.quiet {
-            description_warning(&file.machine).iter().for_each(eprint_line);
+            description_warnings(&file.machine).iter().for_each(eprint_line);
         }
         Ok(file.machine)
     };
@@ -125,7 +127,15 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
     })?;
     out.finish()?;
     if !args.quiet.quiet {
-        eprint_line(format_args!("{answered} decisions"));
+        let file = if name == "-" { "standard input" } else { &name };
+        for (reason, line, rows) in &answered.bad {
+            let more = match rows - 1 {
+                0 => String::new(),
+                more => format!(" (and {})", counted(more, "further row")),
+            };
+            eprint_line(format_args!("{file}:{line}: bad_config: {reason}{more}"));
+        }
+        eprint_line(format_args!("{} decisions", answered.count));
     }
     Ok(Exit::Done)
 }

@@ -16,6 +16,14 @@ trials!(
     rejects_options_that_the_machine_cannot_meet,
     errors_of_files_contain_line_and_name,
     recorded_nodes_must_occur_in_the_file,
+    every_form_of_a_file_is_a_machine,
+    several_upper_switches_place_like_one,
+    a_simplified_file_gives_a_warning,
+    an_optional_topology_runs_every_size,
+    a_site_sets_its_own_limit_of_waits,
+    writes_a_part_of_a_machine,
+    a_part_never_replaces_its_input,
+    the_default_may_be_another_topology,
 );
 
 /// Returns a trace of jobs of 1 to 24 nodes, one after the other.
@@ -225,4 +233,229 @@ fn selects_a_topology_of_a_file() {
     let sweep = "sweep -q --trace tiny.swf --machine t.yaml:two --alloc slurm-tree --out out";
     dir.replay(sweep).code(0);
     dir.replay("merge out --out merged -q").code(0);
+}
+
+/// Files in the forms that Slurm accepts, or prints, with the text of the finding `machine` and an allocator.
+const FORMS: [(&str, &str, &str, &str); 8] = [
+    (
+        "clos.conf",
+        "SwitchName=s0 Nodes=t[0-3] LinkSpeed=900\nSwitchName=s1 Nodes=t[4-7]\nSwitchName=s2 Nodes=t[8-11]\nSwitchName=s3 Nodes=t[12-15]\nSwitchName=s4 Switches=s[0-3]\nSwitchName=s5 Switches=s[0-3]\nSwitchName=s6 Switches=s[0-3]\n",
+        "16 nodes; 5 switches, 4 of level 0; 2 levels",
+        "slurm-tree",
+    ),
+    (
+        "clos.yaml",
+        "- topology: t\n  tree:\n    switches: [{switch: a, nodes: 't[0-3]'}, {switch: b, nodes: 't[4-7]'}, {switch: u, children: 'a,b'}, {switch: v, children: 'a,b'}]\n",
+        "8 nodes; 3 switches, 2 of level 0; 2 levels",
+        "tree-fit",
+    ),
+    (
+        "two.conf",
+        "SwitchName=s0 Nodes=n[1-4]\nSwitchName=s1 Nodes=n[4-8]\nSwitchName=top Switches=s[0-1]\n",
+        "8 nodes; 3 switches, 2 of level 0; 2 levels",
+        "kueue",
+    ),
+    (
+        "continued.conf",
+        "BlockName=b1 Nodes=n1,n2,\\\nn3,n4\nBlockName=b2 Nodes=n[5-8]\nBlockSizes=4\n",
+        "8 nodes in 2 blocks; block sizes 4",
+        "slurm-block",
+    ),
+    (
+        "blanks.conf",
+        "SwitchName=s0   Nodes = n[1-4]\nSwitchName=s1 Nodes=n[5-8]\nSwitchName=top Switches=s[0-1]\n",
+        "8 nodes; 3 switches, 2 of level 0; 2 levels",
+        "slurm-tree",
+    ),
+    (
+        "quoted.conf",
+        "BlockName=\"b0\" Nodes=\"n[1-4]\"\nBlockName=b1 Nodes=\"n[5-8]\" # a comment\nBlockSizes=\"4,8\"\n",
+        "8 nodes in 2 blocks; block sizes 4, 8",
+        "slurm-block",
+    ),
+    (
+        "tree.conf",
+        "SwitchName=leaf01 Level=0 LinkSpeed=1 Nodes=worker-[0-1]\nSwitchName=leaf02 Level=0 LinkSpeed=1 Nodes=worker-[2-3]\nSwitchName=root Level=1 LinkSpeed=1 Nodes=worker-[0-3] Switches=leaf[01-02]\n",
+        "4 nodes; 3 switches, 2 of level 0; 2 levels",
+        "slurm-tree",
+    ),
+    (
+        "block.conf",
+        "BlockName=rack0 BlockIndex=0 Nodes=worker-rack0-[0-17] BlockSize=16\nBlockName=rack1 BlockIndex=1 Nodes=worker-rack1-[0-17] BlockSize=16\nAggregatedBlock=rack[0-1] BlockIndex=2 Nodes=worker-rack0-[0-17],worker-rack1-[0-17] BlockSize=32\n",
+        "36 nodes in 2 blocks; block sizes 16, 32",
+        "slurm-block",
+    ),
+];
+
+/// Each form works in `check-topology`, as a machine on the command line and in a grid file, and in `place`.
+fn every_form_of_a_file_is_a_machine() {
+    for (name, text, machine, alloc) in FORMS {
+        let (topology, _) = name.split_once('.').expect("an ending");
+        let grid = format!(
+            "traces = [\"tiny.swf\"]\nmachines = [\"{name}\"]\n[[allocator]]\nname = \"{alloc}\"\n"
+        );
+        let cases = format!("topology,rule,options,free,n\n{topology},{alloc},,0-3,2\n");
+        let dir = Dir::new().file(name, text).file("tiny.swf", TINY).file("grid.toml", grid);
+        let dir = dir.file("cases.csv", cases);
+        dir.replay(&format!("check-topology {name}")).code(0).prints(machine);
+        let run = format!(
+            "-q --trace tiny.swf --machine {name} -a {alloc} --columns topology --format csv"
+        );
+        assert_eq!(dir.replay(&run).code(0).stdout, format!("topology\n{name}\n"));
+        dir.replay("sweep grid.toml --out out -q").code(0);
+        let placed = dir.replay("place --machines . --cases cases.csv -q").code(0);
+        assert!(
+            placed.stdout.contains(&format!("{topology},{alloc},,0-3,2,ok,")),
+            "{}",
+            placed.stdout
+        );
+    }
+}
+
+fn several_upper_switches_place_like_one() {
+    let (_, clos, ..) = FORMS[0];
+    let one = clos.lines().take(5).collect::<Vec<_>>().join("\n");
+    let dir = Dir::new().file("m/clos.conf", clos).file("m/one.conf", one);
+    let decide = |topology: &str| {
+        let rows = [("0-15", 6), ("1-2,5-15", 7), ("0,4-5,8-10", 5), ("2-9,12-13", 9), ("3", 1)];
+        let rows = rows.map(|(free, n)| format!("{topology},slurm-tree,,\"{free}\",{n}\n"));
+        let cases = format!("topology,rule,options,free,n\n{}", rows.concat());
+        std::fs::write(dir.path("cases.csv"), cases).expect("a file");
+        let out = dir.replay("place --machines m --cases cases.csv -q").code(0).stdout;
+        out.replace(topology, "m")
+    };
+    let clos = decide("clos");
+    assert_eq!((clos.matches(",ok,").count(), clos), (5, decide("one")));
+    let out = dir.replay("check-topology m/clos.conf --format csv").code(0);
+    out.prints("several-parents,s6,3,\"one switch of the machine stands for s6 and for s4, s5");
+}
+
+fn a_simplified_file_gives_a_warning() {
+    let (_, two, ..) = FORMS[2];
+    let (_, clos, ..) = FORMS[0];
+    let overlapping = "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\nSwitchName=c Nodes=n3\nSwitchName=p Switches=a,b\nSwitchName=q Switches=b,c\n";
+    let dir = Dir::new().file("tiny.swf", TINY).file("two.conf", two).file("clos.conf", clos);
+    let dir = dir.file("overlapping.conf", overlapping);
+    let run = |machine: &str| {
+        let run = format!("--trace tiny.swf --oversize drop -a slurm-tree --machine {machine}");
+        dir.replay(&run).code(0)
+    };
+    run("two.conf").says("two.conf: warning: nodes: listed several times and kept only in the first leaf that lists the node: n4; n4 is kept in s0, not in s1");
+    run("overlapping.conf").says("overlapping.conf: warning: p: b: below p and below a later switch, kept only below the last one, q");
+    let clos = run("clos.conf");
+    assert!(!clos.stderr.contains("warning"), "{}", clos.stderr);
+    let out = dir.replay("check-topology two.conf --format csv").code(0);
+    out.prints("repeated-nodes,nodes,1,")
+        .prints("in Slurm, such a node is in every leaf that lists it");
+}
+
+/// Without an upper switch, jobs that do not fit into a leaf run only if the topology is optional.
+fn an_optional_topology_runs_every_size() {
+    let leaves = "SwitchName=s0 Nodes=n[1-4]\nSwitchName=s1 Nodes=n[5-8]\n";
+    let dir = Dir::new().file("leaves.conf", leaves).file("six.swf", "1 0 0 50 6\n");
+    dir.replay("check-topology leaves.conf --format csv").code(0).prints(
+        "never-runs,slurm-tree,4,\"5-8: no placement on the idle machine; with TopologyParam=TopoOptional, jobs without --switches run",
+    );
+    let optional = "--alloc slurm-tree[optional=yes]";
+    let out = dir.replay(&format!("check-topology leaves.conf {optional}")).code(0);
+    assert!(!out.stdout.contains("never-runs"), "{}", out.stdout);
+    let run = "-q --trace six.swf --machine leaves.conf --columns mean_leaves --format csv";
+    assert_eq!(dir.replay(&format!("{run} {optional}")).code(0).stdout, "mean_leaves\n2.0\n");
+    dir.replay(&format!("{run} {optional} -s conservative")).code(0);
+    // The shortest run of free nodes that can hold the job, then the longest runs.
+    let cases = "topology,rule,options,free,n\n\
+        leaves,slurm-tree,optional=yes,\"0-2,4-5,7\",2\nleaves,slurm-tree,optional=yes,\"0-2,4-5,7\",4\n\
+        leaves,slurm-tree,optional=yes,\"1,3-4,6-7\",4\nleaves,slurm-tree,optional=yes since=25.11,\"1-2,4\",1\n\
+        leaves,slurm-tree,optional=yes switches=1,0-7,6\nleaves,slurm-tree,optional=yes switches=0,0-7,6\n";
+    let dir = dir.file("cases.csv", cases);
+    let out = dir.replay("place -q --machines . --cases cases.csv").code(0).stdout;
+    let found: Vec<&str> =
+        out.lines().skip(1).filter_map(|line| line.split_once(",ok,")).map(|line| line.1).collect();
+    assert_eq!(found, ["4-5", "\"0-2,4\"", "\"3-4,6-7\"", "4", "0-5"]);
+    assert!(out.contains("switches=1,0-7,6,never,"), "{out}");
+}
+
+fn a_site_sets_its_own_limit_of_waits() {
+    let dir = Dir::new().file("tiny.swf", TINY);
+    let run = "-q --trace tiny.swf --machine tree:2x2 --format csv --columns allocator --alloc";
+    for (alloc, expected) in [
+        (
+            "slurm-tree[switches=1,wait=500,limit=600]",
+            "\"slurm-tree[switches=1,wait=500,limit=600]\"",
+        ),
+        ("slurm-tree[switches=0]", "slurm-tree"),
+        ("slurm-tree[switches=none]", "slurm-tree"),
+    ] {
+        let out = dir.replay(&format!("{run} {alloc}")).code(0).stdout;
+        assert_eq!(out, format!("allocator\n{expected}\n"));
+    }
+    let words = ["wait=700 is more than the limit of 600 seconds"];
+    dir.replay(&format!("{run} slurm-tree[switches=1,wait=700,limit=600]")).fails(2, 1, &words);
+    // Without a wait, a job waits up to the limit.
+    let cases = "topology,rule,options,free,n\n\
+        t,slurm-tree,switches=1 limit=600 waited=599,0-3,3\nt,slurm-tree,switches=1 limit=600 waited=600,0-3,3\n\
+        t,slurm-tree,switches=1 limit=60 waited=60,0-3,3\n";
+    let tree = "SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-3]\nSwitchName=t Switches=a,b\n";
+    let dir = dir.file("t.conf", tree).file("cases.csv", cases);
+    let out = dir.replay("place -q --machines . --cases cases.csv").code(0).stdout;
+    let statuses: Vec<&str> =
+        out.lines().skip(1).filter_map(|line| line.split(',').nth(5)).collect();
+    assert_eq!(statuses, ["wait_switches", "ok", "ok"]);
+    // One table of a grid file compares runs with and without a number of leaves.
+    let grid = "traces = [\"tiny.swf\"]\nmachines = [\"tree:2x2\"]\n[[allocator]]\nname = \"slurm-tree\"\nswitches = [0, 1]\n";
+    let plan = "plan grid.toml --list --format csv -q";
+    let out = dir.file("grid.toml", grid).replay(plan).code(0).stdout;
+    assert!(out.contains(",slurm-tree,") && out.contains("slurm-tree[switches=1]"), "{out}");
+}
+
+fn writes_a_part_of_a_machine() {
+    let tree = "SwitchName=a Nodes=n[1-4]\nSwitchName=b Nodes=n[5-8]\nSwitchName=c Nodes=n[9-12]\nSwitchName=u Switches=a,b\nSwitchName=t Switches=u,c\n";
+    let dir = Dir::new().file("tree.conf", tree).file("tiny.swf", TINY);
+    let part = "check-topology tree.conf --nodes n[3-6] --write new/sub/part.conf";
+    dir.replay(part)
+        .code(0)
+        .prints("tree.conf (4 of 12 nodes)")
+        .prints("4 nodes; 4 switches, 2 of level 0; 3 levels");
+    let expected = "# tree.conf (4 of 12 nodes)\nSwitchName=a Nodes=n[3-4]\nSwitchName=b Nodes=n[5-6]\nSwitchName=u Switches=a,b\nSwitchName=t Switches=u\n";
+    assert_eq!(String::from_utf8(dir.read("new/sub/part.conf")).expect("text"), expected);
+    dir.replay("-q --trace tiny.swf --machine new/sub/part.conf -a slurm-tree").code(0);
+    // Without a list, the whole machine is written.
+    dir.replay("check-topology block[2,4]:2x2 --write b.conf").code(0);
+    dir.replay("check-topology b.conf").code(0).prints("4 nodes in 2 blocks; block sizes 2, 4");
+    for (list, words) in [
+        ("n[12-14]", "--nodes: tree.conf does not have node n13 and 1 more"),
+        ("n[1-", "--nodes: \"n[1-\": a bracket that is not closed"),
+    ] {
+        dir.replay(&format!("check-topology tree.conf --nodes {list}")).fails(2, 1, &[words]);
+    }
+}
+
+fn a_part_never_replaces_its_input() {
+    let (_, text, ..) = FORMS[1];
+    let dir = Dir::new().file("t.conf", "SwitchName=a Nodes=n[1-4]\n").file("t.yaml", text);
+    std::os::unix::fs::symlink(dir.path("t.conf"), dir.path("link.conf")).expect("a link");
+    for path in ["t.conf", "link.conf", "./t.conf"] {
+        let write = format!("check-topology t.conf --nodes n[1-2] --write {path}");
+        dir.replay(&write).fails(2, 1, &["this file is also the input; name another file"]);
+    }
+    let words = ["--write t.yaml: the name of a topology.conf must end in .conf"];
+    dir.replay("check-topology t.yaml:t --nodes t[0-1] --write t.yaml").fails(2, 1, &words);
+    assert_eq!(dir.read("t.conf"), b"SwitchName=a Nodes=n[1-4]\n");
+    dir.replay("check-topology t.yaml:t --nodes t[0-1] --write t2.conf").code(0);
+}
+
+fn the_default_may_be_another_topology() {
+    let text = "- topology: default\n  cluster_default: true\n  flat: true\n- topology: gb\n  block: {block_sizes: [4, 8], blocks: [{block: b1, nodes: 'gb[1-4]'}, {block: b2, nodes: 'gb[5-8]'}]}\n- topology: cpu\n  tree: {switches: [{switch: s1, nodes: 'cpu[1-4]'}, {switch: s2, nodes: 'cpu[5-8]'}, {switch: top, children: 's[1-2]'}]}\n- topology: pod\n  torus3d: {toruses: [{name: a, dims: {x: 2, y: 2, z: 1}, nodes: 'p[1-4]', placements: [{dims: {x: 1, y: 1, z: 1}}]}]}\n";
+    let dir = Dir::new().file("t.yaml", text).file("tiny.swf", TINY);
+    let words = [
+        "t.yaml:1: the topology default is neither a tree nor blocks; the file has t.yaml:gb, t.yaml:cpu with tree or block",
+    ];
+    dir.replay("check-topology t.yaml").fails(3, 1, &words);
+    let words = [
+        "the topology default contains flat, not torus3d; the file has t.yaml:gb, t.yaml:cpu, t.yaml:pod with torus3d or tree or block",
+    ];
+    dir.replay("-q --trace tiny.swf --machine t.yaml -a random").fails(2, 1, &words);
+    for name in ["gb", "cpu", "pod"] {
+        dir.replay(&format!("-q --trace tiny.swf --machine t.yaml:{name} -a random")).code(0);
+    }
 }

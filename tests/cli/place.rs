@@ -16,6 +16,7 @@ trials!(
     runs_a_trace_with_boxes,
     counts_jobs_without_a_box_of_their_size,
     replays_on_a_machine_from_a_file,
+    a_bad_configuration_has_a_reason,
 );
 
 const MACHINE: &str = include_str!("../../traces/torus3d/small.yaml");
@@ -319,4 +320,33 @@ fn draws_candidate_boxes() {
     costs.prints("candidate 1 wins").prints("box at (").prints("# is a processor of the box");
     assert!(dir.path("o/plots/candidates.svg").is_file());
     dir.replay(&format!("{show} placements[tie=1,0,1]")).code(0).prints("sum ");
+}
+
+/// The reason of `bad_config` is printed once for each reason, with the first row and the number of rows.
+fn a_bad_configuration_has_a_reason() {
+    let out = dir().replay("place --machines m --cases c.csv").code(0);
+    out.says("c.csv:").says(": bad_config: n=").says("is not a multiple of segment=");
+    let tree = "SwitchName=a Nodes=n[0-3]\nSwitchName=b Nodes=n[4-7]\nSwitchName=t Switches=a,b\n";
+    let blocks = "BlockName=a Nodes=n[0-3]\nBlockName=b Nodes=n[4-7]\n";
+    let cases = "topology,rule,options,free,n\n\
+        t,kueue,mode=required level=1 slice=2 slice_level=0,0-7,4\n\
+        t,kueue,mode=required level=1 slice=2 slice_level=0 profile=most,0-7,4\n\
+        t,kueue,slice=3 slice_level=0,0-7,4\n\
+        t,kueue,mode=required level=1 slice=2 slice_level=0 profile=most,0-7,6\n\
+        t,kueue,level=0 slice=2 slice_level=1,0-7,4\n\
+        t,kueue,level=5,0-7,4\n\
+        b,slurm-block,segment=3,0-7,4\n";
+    let dir = Dir::new().file("t.conf", tree).file("b.conf", blocks).file("c.csv", cases);
+    let out = dir.replay("place --machines . --cases c.csv").code(0);
+    assert_eq!(out.stdout.matches(",bad_config,").count(), 6, "{}", out.stdout);
+    let expected = [
+        "c.csv:3: bad_config: profile=most does not support slices, because Kueue has dropped this profile; use best or least (and 1 further row)",
+        "c.csv:4: bad_config: n=4 is not a multiple of slice=3",
+        "c.csv:6: bad_config: the level of slices is above the level of the job",
+        "c.csv:7: bad_config: the tree has the levels node and 0 to 1, not 5",
+        "c.csv:8: bad_config: n=4 is not a multiple of segment=3",
+        "7 decisions",
+    ];
+    assert_eq!(out.stderr.lines().collect::<Vec<_>>(), expected);
+    dir.replay("place -q --machines . --cases c.csv").code(0).says_nothing();
 }

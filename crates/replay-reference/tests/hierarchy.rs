@@ -154,6 +154,8 @@ fn slurm_tree_agrees_with_its_literal_form() {
             let options = TreeOptions {
                 switches: rng.random::<bool>().then(|| rng.random_range(1..5)),
                 wait: rng.random::<bool>().then_some(100),
+                limit: one_in(&mut rng, 3).then_some(50),
+                optional: one_in(&mut rng, 4),
                 since: Since::ALL[rng.random_range(0..3usize)].1,
             };
             let mut rule = Rule::new(&machine, RuleOptions::Tree(options)).expect("a tree");

@@ -16,8 +16,8 @@ pub struct HierarchyPlacement {
     pub leaves: u32,
     /// Minimum number of leaves that can hold the job on the idle machine. The largest leaves are used first.
     pub fewest_leaves: u32,
-    /// Number of switches of level 1, or of blocks of the second size, that contain nodes of the job; `None` if the
-    /// machine has neither.
+    /// Number of switches of level 1, or of blocks of the second size, that contain nodes of the job. A leaf that is not
+    /// directly below a switch of level 1 counts as one. `None` if the machine has neither.
     pub upper_blocks: Option<u32>,
     /// On a tree, the level of the lowest switch above all nodes (0 for a leaf). On blocks, the index, from 0, of the
     /// smallest block size for which a single block holds all nodes. `None` if no switch or block contains all nodes.
@@ -168,7 +168,8 @@ measures! {
             leaves that can hold the job on the idle machine"
             = sums.mean(sums.ratio);
         mean_upper_blocks: Option<f64> ["blocks"] "mean over jobs of the number of switches of level 1, or of blocks \
-            of the second size, that contain nodes of the job; null if the machine has neither"
+            of the second size, that contain nodes of the job; a leaf that is not directly below a switch of level 1 \
+            counts as one; null if the machine has neither"
             = sums.has_uppers.then(|| sums.mean(sums.upper_blocks as f64));
         mean_level: Option<f64> ["levels"] "mean over jobs of the level of the lowest switch above all nodes of the job (0 for a leaf) or, on blocks, of the index (from 0) of the smallest block size with a block that holds all nodes of the job; jobs that are not in a single switch or block are excluded"
             = HierarchySums::share(sums.level, sums.levelled);

@@ -95,7 +95,8 @@ impl JobMeasures {
         columns.extend(Placement::columns(|job: &Self| Some((job.placement.as_ref()?, job.points))));
         columns.push(C::new(name::leaves, "leaves", "leaves (switches with nodes, or base blocks) on which the job has nodes; null, like upper_blocks and level, on machines other than trees and blocks", |job| Some(job.placement.as_ref()?.hierarchy?.leaves)));
         columns.push(C::new(name::upper_blocks, "blocks", "switches of level 1, or blocks of the second size, that \
-            contain nodes of the job; null if the machine has neither", |job| job.placement.as_ref()?.hierarchy?.upper_blocks));
+            contain nodes of the job; a leaf that is not directly below a switch of level 1 counts as one; null if the \
+            machine has neither", |job| job.placement.as_ref()?.hierarchy?.upper_blocks));
         columns.push(C::new(name::level, "", "level of the lowest switch above all nodes, 0 for a leaf, or the index \
             from 0 of the smallest block size whose block holds all nodes; null if no switch or block holds all \
             nodes", |job| job.placement.as_ref()?.hierarchy?.level));

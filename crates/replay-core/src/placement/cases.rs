@@ -29,7 +29,7 @@ use super::config::{Config, ConfigError};
 use super::decide::{Decider, Pick};
 use super::fragmentation::fragmentation;
 use super::rank;
-use super::segments::{Request, place};
+use super::segments::{Denied, Request, place};
 use super::torus::{Cells, Layout};
 use crate::lines::{LineError, Lines};
 use crate::sanitize::excerpt;
@@ -88,8 +88,8 @@ pub enum MachineError {
     Config(#[from] ConfigError),
 }
 
-/// Makes all decisions of a file, writes them to `output`, and returns their number. `machine` reads the machine with
-/// the given name.
+/// Makes all decisions of a file, writes them to `output`, and returns their number and the jobs that can never start.
+/// `machine` reads the machine with the given name.
 ///
 /// # Errors
 /// [`CasesError`] at the first error. The rows before the error have been written.
@@ -98,7 +98,7 @@ pub fn answer(
     file: &str,
     mut machine: impl FnMut(&str) -> Result<Config, MachineError>,
     output: impl Write,
-) -> Result<u64, CasesError> {
+) -> Result<Answered, CasesError> {
     let prepared = |name: &str| {
         let layout = machine(name)?.layout;
         let decider = Decider::new(&layout);
@@ -110,9 +110,32 @@ pub fn answer(
     answer_rows(input, file, &COLUMNS, &ADDED, prepared, answer, output)
 }
 
-/// Reads a file with `columns`, writes each row with the `added` columns to `output`, and returns the number of rows.
-/// `machine` reads the machine with the given name; `answer` returns the added columns of a row, or a description of
-/// the problem.
+/// The decisions that were made.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Answered {
+    /// Number of decisions.
+    pub count: u64,
+    /// Reasons of the status `bad_config`, in the order of their first rows. Each reason has the line of its first row
+    /// and the number of its rows.
+    pub bad: Vec<(String, u64, u64)>,
+}
+
+impl Answered {
+    fn add(&mut self, line: u64, bad: Option<String>) {
+        self.count += 1;
+        let Some(reason) = bad else { return };
+        match self.bad.iter_mut().find(|one| one.0 == reason) {
+            Some((.., rows)) => *rows += 1,
+            None => self.bad.push((reason, line, 1)),
+        }
+    }
+}
+
+/// The added columns of a row, and the reason of the status `bad_config`.
+pub(crate) type Answer<const N: usize> = ([String; N], Option<String>);
+
+/// Reads a file with `columns`, and writes each row with the `added` columns to `output`. `machine` reads the machine
+/// with the given name; `answer` returns the answer to a row, or a description of the problem.
 ///
 /// # Errors
 /// [`CasesError`] at the first error. The rows before the error have been written.
@@ -122,14 +145,14 @@ pub(crate) fn answer_rows<M, const N: usize>(
     columns: &[(&'static str, bool)],
     added: &[&str; N],
     mut machine: impl FnMut(&str) -> Result<M, MachineError>,
-    mut answer: impl FnMut(&Columns, &csv::StringRecord, &M) -> Result<[String; N], String>,
+    mut answer: impl FnMut(&Columns, &csv::StringRecord, &M) -> Result<Answer<N>, String>,
     output: impl Write,
-) -> Result<u64, CasesError> {
+) -> Result<Answered, CasesError> {
     let mut output = csv::Writer::from_writer(output);
     let write_error = |error| CasesError::Write(std::io::Error::other(error));
     let mut machines: HashMap<String, M> = HashMap::new();
     let mut header: Option<Columns> = None;
-    let (mut lines, mut answered) = (Lines::new(input), 0);
+    let (mut lines, mut answered) = (Lines::new(input), Answered::default());
     loop {
         let row = |line, problem| CasesError::Row { file: file.to_string(), line, problem };
         let read = lines.next_text(|line, text| {
@@ -160,10 +183,10 @@ pub(crate) fn answer_rows<M, const N: usize>(
                 machines.insert(name.to_string(), read);
             }
             let Some(machine) = machines.get(name) else { return Ok(()) };
-            let fields = answer(header, &record, machine).map_err(|problem| row(line, problem))?;
-            let fields = fields.iter().map(String::as_str);
+            let answer = answer(header, &record, machine).map_err(|problem| row(line, problem))?;
+            let fields = answer.0.iter().map(String::as_str);
             output.write_record(record.iter().chain(fields)).map_err(write_error)?;
-            answered += 1;
+            answered.add(line, answer.1);
             Ok(())
         });
         match read {
@@ -317,7 +340,7 @@ struct Case {
 
 impl Case {
     /// Makes the decision and returns the values of the columns that the output adds.
-    fn answer(mut self, layout: &Layout, decider: &Decider) -> [String; ADDED.len()] {
+    fn answer(mut self, layout: &Layout, decider: &Decider) -> Answer<{ ADDED.len() }> {
         let before = fragmentation(layout, &self.free).to_string();
         let weights = self.weights.as_deref();
         let mut machine = decider.machine(layout, self.free.clone());
@@ -325,7 +348,12 @@ impl Case {
             Ok(picks) => picks,
             Err(denied) => {
                 let none = String::new;
-                return [denied.word().into(), none(), none(), before.clone(), before, none()];
+                let bad = match denied {
+                    Denied::BadConfiguration(reason) => Some(reason.to_string()),
+                    _ => None,
+                };
+                let word = denied.word().into();
+                return ([word, none(), none(), before.clone(), before, none()], bad);
             }
         };
         let mut job = layout.none();
@@ -334,14 +362,15 @@ impl Case {
             self.free[pick.torus].remove_all(pick.mask(layout));
         }
         let order = rank::order(layout, &job).into_iter().map(|(_, node)| node.to_string());
-        [
+        let fields = [
             "ok".to_string(),
             ranges(&layout.nodes_of(&job).map(i64::from).collect::<Vec<_>>()),
             picks.iter().map(|pick| format_pick(layout, pick)).collect::<Vec<_>>().join(";"),
             before,
             fragmentation(layout, &self.free).to_string(),
             order.collect::<Vec<_>>().join(" "),
-        ]
+        ];
+        (fields, None)
     }
 }
 

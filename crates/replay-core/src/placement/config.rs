@@ -27,6 +27,7 @@ use std::collections::{HashMap, HashSet};
 
 use self::fields::Field;
 use super::torus::{Layout, MAX_CELLS, Steps, Torus};
+use crate::sanitize::excerpt;
 use crate::workload::nodes;
 
 /// Error in a `topology.yaml`.
@@ -111,7 +112,12 @@ impl Config {
             let kinds = KINDS.iter().filter(|kind| chosen.get(kind).is_some());
             let kinds: Vec<&str> = kinds.copied().collect();
             let there = if kinds.is_empty() { "nothing".to_string() } else { kinds.join(", ") };
-            return Err(chosen.error(format!("the topology {name} contains {there}, not torus3d")));
+            // A tree or blocks can be a machine, but not the machine that is read here.
+            let is_machine = kinds.iter().any(|kind| ["tree", "block"].contains(kind));
+            let kinds = if is_machine { &["torus3d"][..] } else { &["torus3d", "tree", "block"] };
+            let machines = named_topologies(file, &entries, kinds);
+            return Err(chosen
+                .error(format!("the topology {name} contains {there}, not torus3d; {machines}")));
         };
         let others = KINDS.iter().filter(|&&kind| kind != "torus3d");
         let other = others.filter_map(|kind| chosen.get(kind)).find(|other| !other.is_empty());
@@ -178,6 +184,22 @@ pub(crate) fn choose<'a>(
         }
     }
     Ok(by_default.map_or(first, |(entry, _)| entry).clone())
+}
+
+/// Lists, as `FILE:NAME`, the topologies of a file that contain one of the keys `kinds`, as the end of an error message
+/// about another topology.
+pub(crate) fn named_topologies(file: &str, entries: &[Field<'_>], kinds: &[&str]) -> String {
+    let of_kind = entries.iter().filter(|entry| {
+        let mut fields = kinds.iter().filter_map(|kind| entry.get(kind));
+        fields.any(|field| !field.is_empty())
+    });
+    let names = of_kind.filter_map(|entry| entry.get("topology")?.text().ok());
+    let names: Vec<String> = names.map(|name| format!("{file}:{}", excerpt(&name))).collect();
+    let kinds = kinds.join(" or ");
+    match names.is_empty() {
+        true => format!("no topology of the file contains {kinds}"),
+        false => format!("the file has {} with {kinds}", names.join(", ")),
+    }
 }
 
 /// State while reading all toruses.

@@ -30,9 +30,8 @@ pub struct Request {
 /// Reason why a job gets no nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Denied {
-    /// No placement has the requested size, or the requested size is not a multiple of the segment. The job never
-    /// starts.
-    BadConfiguration,
+    /// The job never starts.
+    BadConfiguration(Contradiction),
     /// A required node is not free.
     RequiredBusy,
     /// A required node belongs to a torus without placements.
@@ -45,11 +44,25 @@ pub enum Denied {
     SegmentNoFit,
 }
 
+/// Reason why a job never starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Contradiction {
+    /// The requested size is not a multiple of the segment.
+    #[error("n={0} is not a multiple of segment={1}")]
+    NotAMultiple(u32, u32),
+    /// No placement has the requested size, or the size of a segment.
+    #[error("no placement of the machine has {0} nodes")]
+    NoSuchSize(u32),
+    /// Some nodes of a job with several segments are required, but not all.
+    #[error("{0} nodes are required, but a job with segments needs {1}, all its nodes, or none")]
+    SomeRequired(u32, u32),
+}
+
 impl Denied {
     /// Returns the code used in files.
     pub const fn word(self) -> &'static str {
         match self {
-            Denied::BadConfiguration => "bad_config",
+            Denied::BadConfiguration(_) => "bad_config",
             Denied::RequiredBusy => "req_not_avail",
             Denied::RequiredElsewhere => "req_no_match",
             Denied::RequiredTooMany => "req_too_many",
@@ -72,8 +85,11 @@ pub fn place(
 ) -> Result<Vec<Pick>, Denied> {
     let size = request.size;
     let part = request.segment.filter(|&segment| segment <= size).unwrap_or(size);
-    if part == 0 || !size.is_multiple_of(part) || !Decider::has_size(layout, part) {
-        return Err(Denied::BadConfiguration);
+    if part == 0 || !size.is_multiple_of(part) {
+        return Err(Denied::BadConfiguration(Contradiction::NotAMultiple(size, part)));
+    }
+    if !Decider::has_size(layout, part) {
+        return Err(Denied::BadConfiguration(Contradiction::NoSuchSize(part)));
     }
     let parts = size / part;
     let required = request.required.as_deref();
@@ -96,7 +112,9 @@ pub fn place(
             decider.decide(layout, machine, &query).map(|pick| vec![pick]).ok_or(Denied::NoFit)
         }
         None => several(machine.to_vec()),
-        Some(_) if needed < size => Err(Denied::BadConfiguration),
+        Some(_) if needed < size => {
+            Err(Denied::BadConfiguration(Contradiction::SomeRequired(needed, size)))
+        }
         // All nodes of the job are required, so no other nodes can be chosen.
         Some(required) => several(decider.machine(layout, required.to_vec())),
     }

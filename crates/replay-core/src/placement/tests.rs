@@ -5,7 +5,7 @@ use super::cases::format_pick;
 use super::config::Config;
 use super::decide::{Decider, Pick};
 use super::fragmentation::{fragmentation, most};
-use super::segments::{Denied, Request, place};
+use super::segments::{Contradiction, Denied, Request, place};
 use super::torus::{Cells, Layout};
 
 /// Machine U of Slurm's tests: 4x4x2, described as two regions. Each of the two regions is one
@@ -136,6 +136,11 @@ fn from_one(nodes: &[u32]) -> Vec<u32> {
     nodes.iter().map(|node| node + 1).collect()
 }
 
+/// The result of a job that never starts.
+fn never<T>(reason: Contradiction) -> Result<T, Denied> {
+    Err(Denied::BadConfiguration(reason))
+}
+
 #[test]
 fn u1_to_u9_slurms_own_tests() {
     let [u1, u2] = [4, 8].map(|size| Bench::read(U).start(size).expect("fits"));
@@ -143,7 +148,7 @@ fn u1_to_u9_slurms_own_tests() {
     let eight = vec![1, 2, 5, 6, 17, 18, 21, 22];
     assert_eq!((from_one(&u2.0), &u2.1[..]), (eight.clone(), "t:2x2x2@0-0-0:1"));
     assert_eq!(Bench::read(U).start(32).expect("U3").0.len(), 32);
-    assert_eq!(Bench::read(U).start(3), Err(Denied::BadConfiguration));
+    assert_eq!(Bench::read(U).start(3), never(Contradiction::NoSuchSize(3)));
     let mut u5 = Bench::read(U);
     assert_eq!(from_one(&u5.start(4).expect("fits").0), [1, 2, 5, 6]);
     let second = u5.start(4).expect("fits");
@@ -158,7 +163,7 @@ fn u1_to_u9_slurms_own_tests() {
     assert_eq!(from_one(&u7.start(4).expect("fits").0), [17, 18, 21, 22]);
     let picks = Bench::read(U).place(&parts(16, 8)).expect("U8").1;
     assert_eq!(picks, ["t:2x2x2@0-0-0:1", "t:2x2x2@0-2-0:0"]);
-    assert_eq!(Bench::read(U).place(&parts(8, 3)), Err(Denied::BadConfiguration));
+    assert_eq!(Bench::read(U).place(&parts(8, 3)), never(Contradiction::NotAMultiple(8, 3)));
 }
 
 fn v1() -> Bench {
@@ -274,7 +279,7 @@ fn v13_and_v14_required_nodes() {
     let request = needing(&bench, parts(8, 4), &all);
     assert_eq!(bench.place(&request).expect("fits").0, all);
     let request = needing(&bench, parts(8, 4), &[0, 1]);
-    assert_eq!(bench.place(&request), Err(Denied::BadConfiguration));
+    assert_eq!(bench.place(&request), never(Contradiction::SomeRequired(2, 8)));
     let request = needing(&bench, of(4), &[0, 1, 4, 5, 6]);
     assert_eq!(bench.place(&request), Err(Denied::RequiredTooMany));
     bench.take([5]);

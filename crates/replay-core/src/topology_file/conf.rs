@@ -1,108 +1,164 @@
-//! Parser of `topology.conf`.
+//! Parser of `topology.conf`, and of the output of `scontrol show topology`, which has the same form.
 
 use super::Entries;
+use super::scontrol::{AggregatedBlock, Printed, PrintedBlock, PrintedSwitch};
+use super::syntax;
 use crate::naming::advice;
 use crate::sanitize::{BYTE_ORDER_MARK, excerpt};
 use crate::topology::MAX_POINTS;
 use crate::topology::hierarchy::{BlockEntry, SwitchEntry};
 use crate::workload::nodes;
 
+/// A key of an entry. The keys from `Level` on occur only in the output of `scontrol show topology`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Key {
+    SwitchName,
+    Nodes,
+    Switches,
+    LinkSpeed,
+    BlockName,
+    BlockSizes,
+    Level,
+    BlockIndex,
+    BlockSize,
+    AggregatedBlock,
+}
+
 /// Supported keys.
-const KEYS: [&str; 6] = ["SwitchName", "Nodes", "Switches", "LinkSpeed", "BlockName", "BlockSizes"];
+const KEYS: [(&str, Key); 10] = [
+    ("SwitchName", Key::SwitchName),
+    ("Nodes", Key::Nodes),
+    ("Switches", Key::Switches),
+    ("LinkSpeed", Key::LinkSpeed),
+    ("BlockName", Key::BlockName),
+    ("BlockSizes", Key::BlockSizes),
+    ("Level", Key::Level),
+    ("BlockIndex", Key::BlockIndex),
+    ("BlockSize", Key::BlockSize),
+    ("AggregatedBlock", Key::AggregatedBlock),
+];
 
 /// Parses the entries of a text.
 ///
 /// # Errors
 /// Returns the line number and a description of the problem.
 pub fn read(text: &str) -> Result<Entries, (usize, String)> {
-    let mut entries = Entries::default();
-    let (mut joined, mut first) = (String::new(), 1);
-    for (line, text) in (1..).zip(text.trim_start_matches(BYTE_ORDER_MARK).lines()) {
-        let text = text.split('#').next().unwrap_or_default().trim_end();
-        if joined.is_empty() {
-            first = line;
-        }
-        match text.strip_suffix('\\') {
-            Some(text) => {
-                joined.push_str(text);
-                joined.push(' ');
-            }
-            None => {
-                joined.push_str(text);
-                entry(&joined, first, &mut entries).map_err(|problem| (first, problem))?;
-                joined.clear();
-            }
-        }
-    }
-    entry(&joined, first, &mut entries).map_err(|problem| (first, problem))?;
+    let (mut entries, mut printed) = (Entries::default(), Printed::default());
+    syntax::for_lines(text.trim_start_matches(BYTE_ORDER_MARK), |text, line| {
+        entry(text, line, &mut entries, &mut printed)
+    })?;
+    printed.apply(&mut entries)?;
     Ok(entries)
 }
 
-/// The value of each key, in the order of [`KEYS`].
-type Pairs<'a> = [Option<&'a str>; KEYS.len()];
+/// The values of an entry.
+struct Pairs<'a>([Option<&'a str>; KEYS.len()]);
 
-fn entry(text: &str, line: usize, entries: &mut Entries) -> Result<(), String> {
-    let mut pairs: Pairs<'_> = [None; KEYS.len()];
-    for pair in text.split_whitespace() {
-        let Some((key, value)) = pair.split_once('=') else {
-            let lower = pair.to_ascii_lowercase();
-            return Err(match lower == "include" {
-                true => "Include is not supported; put all entries into one file".to_string(),
-                false => format!("\"{}\" is not a pair key=value", excerpt(pair)),
-            });
-        };
-        let Some(at) = KEYS.iter().position(|known| known.eq_ignore_ascii_case(key)) else {
-            let keys = || format!("known are {}", KEYS.join(", "));
-            return Err(format!(
-                "unknown key {}; {}",
-                excerpt(key),
-                advice(key, KEYS.into_iter(), keys)
-            ));
-        };
-        if pairs[at].replace(value).is_some() {
-            return Err(format!("{} is given twice", KEYS[at]));
-        }
-    }
-    let names = |subject: &str, at: usize| {
-        let list = nodes::names(pairs[at].unwrap_or_default(), MAX_POINTS as u64);
-        list.map_err(|problem| format!("{subject}{}: {problem}", KEYS[at]))
-    };
-    let unexpected = |subject: &str, allowed: &[usize]| {
-        let other = (0..KEYS.len()).find(|at| pairs[*at].is_some() && !allowed.contains(at));
-        other
-            .map_or(Ok(()), |at| Err(format!("{subject}{} is not allowed in this entry", KEYS[at])))
-    };
-    match pairs {
-        [Some(name), nodes, switches, _, _, _] => {
-            let subject = format!("switch {}: ", excerpt(name));
-            unexpected(&subject, &[0, 1, 2, 3])?;
-            if nodes.is_some() && switches.is_some() {
-                return Err(format!(
-                    "{subject}both Nodes and Switches are given; a switch has either Nodes or Switches"
-                ));
-            }
-            let (nodes, switches) = (names(&subject, 1)?, names(&subject, 2)?);
-            entries.switches.push(SwitchEntry { line, name: name.to_string(), nodes, switches });
-        }
-        [None, _, _, _, Some(name), _] => {
-            let subject = format!("block {}: ", excerpt(name));
-            unexpected(&subject, &[1, 4])?;
-            let nodes = names(&subject, 1)?;
-            entries.blocks.push(BlockEntry { line, name: name.to_string(), nodes });
-        }
-        [None, _, _, _, None, Some(sizes)] => {
-            unexpected("", &[5])?;
-            if entries.sizes.is_some() {
-                return Err("BlockSizes is given twice".to_string());
-            }
-            let size = |text: &str| {
-                text.parse().map_err(|_| format!("BlockSizes: \"{}\" is not a size", excerpt(text)))
+impl<'a> Pairs<'a> {
+    fn read(text: &'a str) -> Result<Self, String> {
+        let mut values = [None; KEYS.len()];
+        for (key, value) in syntax::pairs(text)? {
+            let known = KEYS.iter().position(|(known, _)| known.eq_ignore_ascii_case(key));
+            let Some(at) = known else {
+                let names = || KEYS.iter().map(|(name, _)| *name);
+                let all = || format!("known are {}", names().collect::<Vec<_>>().join(", "));
+                let key = excerpt(key);
+                return Err(format!("unknown key {key}; {}", advice(&key, names(), all)));
             };
-            let sizes = sizes.split(',').map(size).collect::<Result<Vec<u32>, _>>()?;
-            entries.sizes = Some((line, sizes));
+            if values[at].replace(value).is_some() {
+                return Err(format!("{} is given twice", KEYS[at].0));
+            }
         }
-        [None, None, None, None, None, None] => {}
-        _ => return Err("SwitchName, BlockName or BlockSizes is missing".to_string()),
+        Ok(Self(values))
+    }
+
+    fn get(&self, key: Key) -> Option<&'a str> {
+        self.0[key as usize]
+    }
+
+    /// Returns the names of a host list; empty if the key is missing.
+    fn names(&self, subject: &str, key: Key) -> Result<Vec<String>, String> {
+        let list = nodes::names(self.get(key).unwrap_or_default(), MAX_POINTS as u64);
+        list.map_err(|problem| format!("{subject}{}: {problem}", KEYS[key as usize].0))
+    }
+
+    fn number(&self, subject: &str, key: Key) -> Result<Option<u32>, String> {
+        let number = |text: &str| {
+            let name = KEYS[key as usize].0;
+            let error = || format!("{subject}{name}: \"{}\" is not a number", excerpt(text));
+            text.parse().map_err(|_| error())
+        };
+        self.get(key).map(number).transpose()
+    }
+
+    /// Fails if a key is given that is not in `allowed`.
+    fn expect_only(&self, subject: &str, allowed: &[Key]) -> Result<(), String> {
+        let other = KEYS.iter().find(|(_, key)| self.get(*key).is_some() && !allowed.contains(key));
+        other.map_or(Ok(()), |(name, _)| {
+            Err(format!("{subject}{name} is not allowed in this entry"))
+        })
+    }
+}
+
+fn entry(
+    text: &str,
+    line: usize,
+    entries: &mut Entries,
+    printed: &mut Printed,
+) -> Result<(), String> {
+    let pairs = Pairs::read(text)?;
+    if let Some(name) = pairs.get(Key::SwitchName) {
+        let subject = format!("switch {}: ", excerpt(name));
+        let allowed = [Key::SwitchName, Key::Nodes, Key::Switches, Key::LinkSpeed, Key::Level];
+        pairs.expect_only(&subject, &allowed)?;
+        let level = pairs.number(&subject, Key::Level)?;
+        let both = pairs.get(Key::Nodes).is_some() && pairs.get(Key::Switches).is_some();
+        if both && level.is_none() {
+            return Err(format!(
+                "{subject}both Nodes and Switches are given; a switch has either Nodes or Switches"
+            ));
+        }
+        let (mut nodes, switches) =
+            (pairs.names(&subject, Key::Nodes)?, pairs.names(&subject, Key::Switches)?);
+        if let Some(level) = level {
+            // The nodes of a switch above other switches repeat the nodes of these switches.
+            let below = if level > 0 { std::mem::take(&mut nodes) } else { Vec::new() };
+            let entry = entries.switches.len();
+            printed.switches.push(PrintedSwitch { entry, level, nodes: below });
+        }
+        entries.switches.push(SwitchEntry { line, name: name.to_string(), nodes, switches });
+    } else if let Some(name) = pairs.get(Key::BlockName) {
+        let subject = format!("block {}: ", excerpt(name));
+        let allowed = [Key::BlockName, Key::Nodes, Key::BlockIndex, Key::BlockSize];
+        pairs.expect_only(&subject, &allowed)?;
+        let nodes = pairs.names(&subject, Key::Nodes)?;
+        let index = pairs.number(&subject, Key::BlockIndex)?;
+        let size = pairs.number(&subject, Key::BlockSize)?;
+        printed.blocks.push(PrintedBlock { index, size });
+        entries.blocks.push(BlockEntry { line, name: name.to_string(), nodes });
+    } else if let Some(name) = pairs.get(Key::AggregatedBlock) {
+        let subject = format!("aggregated block {}: ", excerpt(name));
+        let allowed = [Key::AggregatedBlock, Key::Nodes, Key::BlockIndex, Key::BlockSize];
+        pairs.expect_only(&subject, &allowed)?;
+        let blocks = pairs.names("", Key::AggregatedBlock)?;
+        let nodes = pairs.names(&subject, Key::Nodes)?;
+        let size = pairs.number(&subject, Key::BlockSize)?;
+        let size = size.ok_or_else(|| format!("{subject}BlockSize is missing"))?;
+        let name = name.to_string();
+        printed.aggregated.push(AggregatedBlock { line, name, blocks, nodes, size });
+    } else if let Some(sizes) = pairs.get(Key::BlockSizes) {
+        pairs.expect_only("", &[Key::BlockSizes])?;
+        if entries.sizes.is_some() {
+            return Err("BlockSizes is given twice".to_string());
+        }
+        let size = |text: &str| {
+            let text = text.trim();
+            text.parse().map_err(|_| format!("BlockSizes: \"{}\" is not a size", excerpt(text)))
+        };
+        let sizes = sizes.split(',').map(size).collect::<Result<Vec<u32>, _>>()?;
+        entries.sizes = Some((line, sizes));
+    } else {
+        return Err("SwitchName, BlockName or BlockSizes is missing".to_string());
     }
     Ok(())
 }

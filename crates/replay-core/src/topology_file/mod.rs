@@ -9,11 +9,14 @@
 //! BlockSizes=18,72
 //! ```
 //!
-//! Keys are not case-sensitive. `#` begins a comment. `\` at the end of a line continues the line. `topology.yaml` is
-//! a list of topologies; this module reads topologies of the kinds `tree` and `block`.
+//! Keys are not case-sensitive. The output of `scontrol show topology`, which has further keys, is read as well.
+//! `topology.yaml` is a list of topologies; this module reads topologies of the kinds `tree` and `block`.
 //! [`placement::config`](crate::placement::config) reads topologies of the kind `torus3d`.
 
 mod conf;
+mod scontrol;
+mod syntax;
+mod write;
 mod yaml;
 
 use std::fs::File;
@@ -26,6 +29,7 @@ use crate::topology::hierarchy::{
 };
 use crate::topology::{Hierarchy, NodeId, Topology, natural_order};
 
+pub use write::conf_text;
 pub use yaml::is_hierarchy as yaml_is_hierarchy;
 
 /// Error in a topology file.

@@ -1,7 +1,9 @@
 //! Parser of `topology.yaml`.
 
 use super::{Entries, TopologyFileError};
-use crate::placement::config::{ConfigError, ENTRY_KEYS, choose, fields::Field, yaml};
+use crate::placement::config::{
+    ConfigError, ENTRY_KEYS, choose, fields::Field, named_topologies, yaml,
+};
 use crate::topology::MAX_POINTS;
 use crate::topology::hierarchy::{BlockEntry, SwitchEntry};
 use crate::workload::nodes;
@@ -14,12 +16,12 @@ impl From<ConfigError> for TopologyFileError {
     }
 }
 
-/// Calls `then` with the selected topology of a text.
+/// Calls `then` with the selected topology of a text and with all topologies of the text.
 fn chosen<T>(
     text: &str,
     file: &str,
     entry: Option<&str>,
-    then: impl FnOnce(Field<'_>) -> Result<T, TopologyFileError>,
+    then: impl FnOnce(Field<'_>, &[Field<'_>]) -> Result<T, TopologyFileError>,
 ) -> Result<T, TopologyFileError> {
     let whole = |line, problem| TopologyFileError { file: file.to_string(), line, problem };
     let root = yaml::read(text).map_err(|(line, problem)| whole(line, problem))?;
@@ -28,13 +30,14 @@ fn chosen<T>(
     };
     let root = Field::root(file, &root);
     let topologies = root.list("a list of topologies")?;
-    then(choose(&root, &topologies, entry)?)
+    then(choose(&root, &topologies, entry)?, &topologies)
 }
 
 /// Returns whether the selected topology of a text is a tree or a block machine; `false` if the text is not valid. The
 /// function that reads the text reports the error.
 pub fn is_hierarchy(text: &str, entry: Option<&str>) -> bool {
-    let kinds = |field: Field<'_>| Ok(field.get("tree").or(field.get("block")).is_some());
+    let kinds =
+        |field: Field<'_>, _: &[Field<'_>]| Ok(field.get("tree").or(field.get("block")).is_some());
     chosen(text, "", entry, kinds).unwrap_or(false)
 }
 
@@ -43,7 +46,7 @@ pub fn is_hierarchy(text: &str, entry: Option<&str>) -> bool {
 /// # Errors
 /// [`ConfigError`] with the line and the path of keys to the problem.
 pub fn read(text: &str, file: &str, entry: Option<&str>) -> Result<Entries, TopologyFileError> {
-    chosen(text, file, entry, |topology| {
+    chosen(text, file, entry, |topology, all| {
         topology.reject_unknown_keys(&ENTRY_KEYS)?;
         let name = topology.required("topology")?.text()?;
         let others = ["flat", "ring", "torus3d"].iter().find_map(|kind| topology.get(kind));
@@ -60,9 +63,11 @@ pub fn read(text: &str, file: &str, entry: Option<&str>) -> Result<Entries, Topo
             }
             (Some(tree), None, _) => switches(&tree),
             (None, Some(block), _) => blocks(&block),
-            (None, None, _) => Err(topology
-                .error(format!("the topology {name} is neither a tree nor blocks"))
-                .into()),
+            (None, None, _) => {
+                let others = named_topologies(file, all, &["tree", "block"]);
+                let problem = format!("the topology {name} is neither a tree nor blocks; {others}");
+                Err(topology.error(problem).into())
+            }
         }
     })
 }

@@ -99,7 +99,7 @@ impl Rule<'_> {
 /// Returns the number of pods of a job on each node. `leaves` is the depth of leaf switches; the
 /// depth of nodes is `leaves` + 1.
 pub fn place(slots: &Pods, leaves: u32, size: u32, options: KueueOptions) -> Result<Pods, Denied> {
-    let levels = options.levels(size, leaves)?;
+    let levels = options.levels(size, leaves).map_err(|_| Denied::BadConfig)?;
     let rule = Rule { slots, options, levels };
     let need = u64::from(size / levels.slice);
     let mut depth = levels.level as usize;

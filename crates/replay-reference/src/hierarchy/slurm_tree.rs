@@ -42,6 +42,36 @@ fn compare(tree: &Tree, count: &[usize], mut i: usize, mut j: usize, rest: usize
     }
 }
 
+/// Returns the nodes of a job that uses no topology. Slurm scans the sets of consecutive nodes for each set that it takes.
+fn consecutive(free: &BTreeSet<u32>, size: usize) -> BTreeSet<u32> {
+    let (mut nodes, mut unused) = (BTreeSet::new(), free.clone());
+    while nodes.len() < size {
+        let rest = size - nodes.len();
+        let mut sets: Vec<Vec<u32>> = Vec::new();
+        for &node in free {
+            let follows = |set: &Vec<u32>| set.last().is_some_and(|&last| last + 1 == node);
+            match sets.last_mut().filter(|set| follows(set)) {
+                Some(set) => set.push(node),
+                None => sets.push(vec![node]),
+            }
+        }
+        // A set is used only once; its nodes are used from the first one on.
+        let mut best: Option<&Vec<u32>> = None;
+        for set in sets.iter().filter(|set| unused.contains(&set[0])) {
+            let is_better = match best {
+                None => true,
+                Some(best) if set.len() >= rest => best.len() < rest || set.len() < best.len(),
+                Some(best) => set.len() > best.len(),
+            };
+            best = if is_better { Some(set) } else { best };
+        }
+        let best = best.expect("enough free nodes");
+        nodes.extend(best.iter().take(rest));
+        best.iter().for_each(|node| _ = unused.remove(node));
+    }
+    nodes
+}
+
 /// Returns the nodes of a job.
 pub fn place(
     tree: &Tree,
@@ -56,6 +86,9 @@ pub fn place(
     }
     if size == 1 && options.since == Since::Slurm2605 {
         return Ok(free.iter().take(1).copied().collect());
+    }
+    if options.optional && options.switches.is_none() {
+        return Ok(consecutive(free, size));
     }
     let leaf_count =
         |leaf: usize| switches[leaf].nodes.iter().filter(|node| free.contains(&node.0)).count();

@@ -109,12 +109,12 @@ impl AllocatorOptions for FrameSlidingOptions {
 pub fn table() -> Table<FrameSlidingOptions> {
     let frame_sliding = Entry::new("frame-sliding", FrameSlidingOptions::default())
         .aliases(&["fs"])
-        .about("The first free frame whose distance from the first free processor is a multiple of its sides; does not find every free frame. Meshes only. O(N) per decision.")
+        .about("The first free frame in a grid of frames that begins at the first free processor: steps of one width along a row, and of one height between rows. By default, all rows but the first begin at x = 0, and each row ends with a frame at the wall. Does not find every free frame. Meshes only. O(N) per decision.")
         .source("Chuang, Tzeng 1991; Lo et al. 1997, section 2")
         .param(
             "rows",
             kind::one_of(&Rows::ALL),
-            "rows of frames after the first row: from wall to wall (walls), or from the x coordinate of the first frame (first)",
+            "walls: rows after the first begin at x = 0, and each row ends with a frame at the wall, whatever its distance from the frame before; first: all rows begin at the x coordinate of the first frame, and frames past the wall are skipped",
             |o| &mut o.rows,
         )
         .param("shape", kind::one_of(&Shaping::ALL), SHAPE, |o| &mut o.shaping);

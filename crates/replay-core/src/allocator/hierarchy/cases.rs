@@ -25,7 +25,9 @@ use super::{Denied, FreeNodes, Rule, RuleOptions};
 use crate::allocator::Times;
 use crate::metrics::allocations::format_nodes;
 use crate::naming::StrategyName;
-use crate::placement::cases::{CasesError, Columns, MachineError, answer_rows, record};
+use crate::placement::cases::{
+    Answer, Answered, CasesError, Columns, MachineError, answer_rows, record,
+};
 use crate::sanitize::excerpt;
 use crate::topology::{Hierarchy, NodeId};
 use crate::workload::nodes;
@@ -55,7 +57,8 @@ pub fn is_header(line: &str) -> bool {
     record(line).is_ok_and(|header| header.iter().any(|field| field.trim() == "rule"))
 }
 
-/// Makes all decisions of a file. `machine` reads the machine with the given name.
+/// Makes all decisions of a file, and returns their number and the jobs that can never start. `machine` reads the
+/// machine with the given name.
 ///
 /// # Errors
 /// [`CasesError`] at the first error. The rows before the error have been written.
@@ -64,7 +67,7 @@ pub fn answer(
     file: &str,
     machine: impl FnMut(&str) -> Result<Hierarchy, MachineError>,
     output: impl Write,
-) -> Result<u64, CasesError> {
+) -> Result<Answered, CasesError> {
     let mut decisions = Decisions::default();
     let answer = |columns: &Columns, record: &csv::StringRecord, machine: &Hierarchy| {
         let [name, rule, options, free, size] = ["topology", "rule", "options", "free", "n"]
@@ -81,7 +84,8 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// Returns the status and the nodes of a decision on the machine with this name.
+    /// Returns the status and the nodes of a decision on the machine with this name, and the reason of the status
+    /// `bad_config`.
     ///
     /// # Errors
     /// A description of the problem, including the column.
@@ -90,10 +94,10 @@ impl Decisions {
         name: &str,
         machine: &Hierarchy,
         case: Case<'_>,
-    ) -> Result<[String; ADDED.len()], String> {
+    ) -> Result<Answer<{ ADDED.len() }>, String> {
         let mut free = FreeNodes::of(machine, nodes_of(case.free, machine)?);
         if case.rule == "fragmentation" {
-            return Ok([free.fragmentation().to_string(), String::new()]);
+            return Ok(([free.fragmentation().to_string(), String::new()], None));
         }
         let size = case.size.parse().ok().filter(|&size: &u32| size > 0);
         let size = size.ok_or_else(|| {
@@ -117,29 +121,29 @@ impl Decisions {
             self.rules.insert(key.clone(), rule);
         }
         let Some(rule) = self.rules.get_mut(&key) else { return Err("rule: unknown".to_string()) };
+        if let Err(reason) = rule.check(size) {
+            return Ok((["bad_config".to_string(), String::new()], Some(reason)));
+        }
         let mut chosen = Vec::new();
         let status = status(rule, &mut free, size, waited, &mut chosen);
         chosen.sort_unstable();
-        Ok([status.to_string(), format_nodes(&chosen)])
+        Ok(([status.to_string(), format_nodes(&chosen)], None))
     }
 }
 
-/// Returns the status of a decision and writes its nodes to `chosen`.
-pub fn status(
+/// Returns the status of a decision and writes its nodes to `chosen`. The options of the rule must be consistent with
+/// the job.
+fn status(
     rule: &mut Rule,
     free: &mut FreeNodes,
     size: u32,
     waited: i64,
     chosen: &mut Vec<NodeId>,
 ) -> &'static str {
-    if rule.check(size).is_err() {
-        return "bad_config";
-    }
     let times = Times { now: waited, submitted: Some(0), limit: None, ..Times::default() };
     let placed = rule.place(free, size, times, chosen);
     match placed {
         Ok(()) => "ok",
-        Err(Denied::BadConfig) => "bad_config",
         Err(denied) => {
             let mut idle = FreeNodes::all(free.hierarchy());
             match rule.place(&mut idle, size, Times::default(), &mut Vec::new()) {

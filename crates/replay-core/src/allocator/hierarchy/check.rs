@@ -12,7 +12,7 @@ use crate::number::{counted, grouped};
 use crate::sanitize::excerpt;
 use crate::table::{Column, Table, name};
 use crate::topology::Hierarchy;
-use crate::topology::hierarchy::{Blocks, HierarchyKind, Tree};
+use crate::topology::hierarchy::{Blocks, HierarchyKind, Simplification, Tree};
 use crate::topology_file::Misordered;
 
 /// Largest [`sweep_cost`] at which [`findings`] places jobs of every size.
@@ -47,6 +47,10 @@ pub enum Check {
     NeverRuns,
     /// Levels that are missing between used levels.
     SkippedLevel,
+    /// Switches that are below several switches.
+    SeveralParents,
+    /// Nodes that are listed several times.
+    RepeatedNodes,
     /// Node names out of natural order.
     NameOrder,
     /// Leaves or blocks without nodes.
@@ -64,6 +68,8 @@ impl Check {
             Check::Machine => "machine",
             Check::NeverRuns => "never-runs",
             Check::SkippedLevel => "skipped-level",
+            Check::SeveralParents => "several-parents",
+            Check::RepeatedNodes => "repeated-nodes",
             Check::NameOrder => "name-order",
             Check::Empty => "empty",
             Check::SmallBlock => "small-block",
@@ -79,7 +85,7 @@ impl Table for Finding {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         vec![
-            Column::text(name::check, "what was checked: machine, never-runs, skipped-level, name-order, empty, small-block, idle-nodes", |row: &Self| Some(row.check.name())),
+            Column::text(name::check, "what was checked: machine, never-runs, skipped-level, several-parents, repeated-nodes, name-order, empty, small-block, idle-nodes", |row: &Self| Some(row.check.name())),
             Column::text(name::subject, "rule, switch, block or job size that the finding is about", |row: &Self| Some(&row.subject)),
             Column::new(name::count, "", "number of nodes, sizes, levels, names, leaves or blocks that the finding is about", |row: &Self| row.count),
             Column::text(name::finding, "the finding in words", |row: &Self| Some(&row.text)),
@@ -106,12 +112,19 @@ pub fn findings(
     let never = never_runs(machine, &mut rule, MAX_COST);
     if let Some(never) = never.as_ref().filter(|never| !never.is_empty()) {
         let count = never.iter().map(|&[first, last]| (last - first + 1) as usize).sum();
-        let text = format!("{}: no placement on the idle machine", ranges(never));
+        let mut text = format!("{}: no placement on the idle machine", ranges(never));
+        if matches!(&rule, Rule::Tree(_)) {
+            text += "; with TopologyParam=TopoOptional, jobs without --switches run (slurm-tree[optional=yes])";
+        }
         add(Check::NeverRuns, &name, count, text);
     }
     match machine.kind() {
         HierarchyKind::Tree(tree) => of_tree(tree, &mut add),
         HierarchyKind::Blocks(blocks) => of_blocks(blocks, &mut add),
+    }
+    for simplification in machine.simplifications() {
+        let (check, subject, count, text) = simplified(simplification, machine.tree().is_some());
+        add(check, &excerpt(subject), count, text);
     }
     if let Some(Misordered { count, first: [before, after] }) = misordered {
         let text = format!(
@@ -122,16 +135,15 @@ pub fn findings(
         );
         add(Check::NameOrder, "nodes", *count, text);
     }
-    match sweep_cost(machine) <= MAX_COST {
-        false => {
+    match idle_nodes(machine, &mut rule, MAX_COST) {
+        None => {
             let text = "not checked, because placing jobs of every size takes too long on a machine of this size";
             add(Check::IdleNodes, &name, 0, text.to_string());
             if never.is_none() {
                 add(Check::NeverRuns, &name, 0, text.to_string());
             }
         }
-        true => {
-            let found = idle_nodes(machine, &mut rule);
+        Some(found) => {
             for Idle { size, idle, remainder } in found.into_iter().take(WORST) {
                 let text = format!(
                     "if jobs of {} fill the machine, {} nodes stay idle: {} more than the remainder of the division, {}",
@@ -263,10 +275,59 @@ fn small_blocks(blocks: &Blocks) -> Option<(usize, String)> {
     (!small.is_empty()).then_some((small.len(), text))
 }
 
-/// Returns a warning if the machine has blocks with fewer nodes than the base size; otherwise `None`.
-pub fn description_warning(machine: &Hierarchy) -> Option<String> {
-    let (_, text) = small_blocks(machine.blocks()?)?;
-    Some(format!("{machine}: warning: {text}"))
+/// Returns the check, the subject, the count and the text of the finding about a simplification of a description.
+fn simplified(found: &Simplification, is_tree: bool) -> (Check, &str, usize, String) {
+    match found {
+        Simplification::SameSwitches { switch, others } => {
+            let text = format!(
+                "one switch of the machine stands for {} and for {}, because all are above the same switches: the same nodes \
+                 at the same distances",
+                excerpt(switch),
+                listed(others.iter().map(String::as_str))
+            );
+            (Check::SeveralParents, switch, others.len() + 1, text)
+        }
+        Simplification::LaterParent { switch, children, is_removed } => {
+            let switch_name = excerpt(switch);
+            let names = listed(children.iter().map(|[child, _]| &child[..]));
+            let mut parents: Vec<&str> = children.iter().map(|[_, parent]| &parent[..]).collect();
+            parents.dedup();
+            let removed = match is_removed {
+                true => format!(" ({switch_name} is left out, because no switch is left below it)"),
+                false => String::new(),
+            };
+            let text = format!(
+                "{names}: below {switch_name} and below a later switch, kept only below the last one, {}{removed}; Slurm takes \
+                 the last one as the parent too, but still counts these nodes below {switch_name}",
+                listed(parents.into_iter())
+            );
+            (Check::SeveralParents, switch, children.len(), text)
+        }
+        Simplification::RepeatedNodes { nodes } => {
+            let what = if is_tree { "leaf" } else { "block" };
+            let [node, first, other] = [0, 1, 2].map(|at| excerpt(&nodes[0][at]));
+            let text = format!(
+                "listed several times and kept only in the first {what} that lists the node: {}; {node} is kept in {first}, not \
+                 in {other}; in Slurm, such a node is in every {what} that lists it",
+                listed(nodes.iter().map(|[node, ..]| &node[..]))
+            );
+            (Check::RepeatedNodes, "nodes", nodes.len(), text)
+        }
+    }
+}
+
+/// Returns the warnings about a machine: blocks with fewer nodes than the base size, switches that are kept below one of
+/// several different switches, and nodes that are listed several times.
+pub fn description_warnings(machine: &Hierarchy) -> Vec<String> {
+    let changes_placements =
+        |one: &&Simplification| !matches!(one, Simplification::SameSwitches { .. });
+    let simplifications = machine.simplifications().iter().filter(changes_placements);
+    let texts = simplifications.map(|one| {
+        let (_, subject, _, text) = simplified(one, machine.tree().is_some());
+        format!("{}: {text}", excerpt(subject))
+    });
+    let small = machine.blocks().and_then(small_blocks).map(|(_, text)| text);
+    texts.chain(small).map(|text| format!("{machine}: warning: {text}")).collect()
 }
 
 /// Prepares the rule with this name and these parameters for a machine.
@@ -309,10 +370,15 @@ pub fn never_runs(machine: &Hierarchy, rule: &mut Rule, max_cost: u128) -> Optio
         return None;
     }
     let mut found: Vec<[u32; 2]> = Vec::new();
-    let (mut idle, mut chosen) = (FreeNodes::all(machine), Vec::new());
+    let (counts, mut idle) = (FreeNodes::counts_of(machine), FreeNodes::all(machine));
+    let (mut shares, mut chosen) = (Vec::new(), Vec::new());
     for size in 1..=nodes {
-        chosen.clear();
-        if rule.place(&mut idle, size, Times::default(), &mut chosen).is_err() {
+        let placed = rule.shares(&counts, size, Times::default(), &mut shares);
+        let placed = placed.unwrap_or_else(|| {
+            chosen.clear();
+            rule.place(&mut idle, size, Times::default(), &mut chosen)
+        });
+        if placed.is_err() {
             match found.last_mut() {
                 Some([_, last]) if *last + 1 == size => *last = size,
                 _ => found.push([size, size]),
@@ -345,26 +411,95 @@ pub(crate) struct Idle {
 /// Fills the idle machine with jobs of each size in turn, until the rule places no further job. Returns the sizes that
 /// run but leave more nodes idle than the remainder. Sizes are sorted by the number of idle nodes minus the remainder,
 /// from highest to lowest. If this difference is equal for several sizes, the smallest of these sizes comes first.
-pub(crate) fn idle_nodes(machine: &Hierarchy, rule: &mut Rule) -> Vec<Idle> {
+/// Returns `None` if this would take more than `max_cost` steps.
+pub(crate) fn idle_nodes(
+    machine: &Hierarchy,
+    rule: &mut Rule,
+    max_cost: u128,
+) -> Option<Vec<Idle>> {
+    if rule.never_refuses() {
+        return Some(Vec::new());
+    }
     let nodes = machine.processors() as u32;
-    let mut found = Vec::new();
-    let (all, mut chosen) = (FreeNodes::all(machine), Vec::new());
-    for size in 2..=nodes {
-        let mut free = all.clone();
-        loop {
-            chosen.clear();
-            if rule.place(&mut free, size, Times::default(), &mut chosen).is_err() {
-                break;
-            }
-            free.take(&chosen);
+    let mut of_roots = match (&*rule, machine.tree()) {
+        (Rule::Tree(rule), Some(tree)) if rule.patience().is_none() => {
+            Some(Roots::of(machine, tree))
         }
-        let (idle, remainder) = (u64::from(free.count()), u64::from(nodes % size));
-        if free.count() < nodes && idle > remainder {
-            found.push(Idle { size, idle, remainder });
+        (Rule::Fit(_), Some(tree)) => Some(Roots::of(machine, tree)),
+        _ if sweep_cost(machine) > max_cost => return None,
+        _ => None,
+    };
+    let mut counts = FreeNodes::counts_of(machine);
+    let mut found = Vec::new();
+    // A job of more than half the nodes runs once at most, and leaves the remainder idle.
+    for size in 2..=nodes / 2 {
+        let idle = match &mut of_roots {
+            Some(roots) => roots.idle(size),
+            None => {
+                counts.refill();
+                filled(rule, &mut counts, size)
+                    .unwrap_or_else(|| filled_by_nodes(machine, rule, size))
+            }
+        };
+        let remainder = nodes % size;
+        if idle < nodes && idle > remainder {
+            found.push(Idle { size, idle: idle.into(), remainder: remainder.into() });
         }
     }
     found.sort_by_key(|one| (Reverse(one.idle - one.remainder), one.size));
-    found
+    Some(found)
+}
+
+/// Places jobs of one size until the rule places no further job. Returns the number of nodes that stay idle; `None` if
+/// it depends on which nodes of the leaf units are free. Only the counts of `free` are used.
+fn filled(rule: &mut Rule, free: &mut FreeNodes, size: u32) -> Option<u32> {
+    let (mut shares, fills_leaves) = (Vec::new(), rule.fills_leaves());
+    while rule.shares(free, size, Times::default(), &mut shares)?.is_ok() {
+        if let [(leaf, count)] = &mut shares[..]
+            && fills_leaves
+        {
+            *count = free.below()[*leaf as usize] / size * size;
+        }
+        free.subtract(&shares);
+    }
+    Some(free.count())
+}
+
+/// Places jobs of one size as [`filled`] does, and records which nodes are free.
+fn filled_by_nodes(machine: &Hierarchy, rule: &mut Rule, size: u32) -> u32 {
+    let (mut free, mut chosen) = (FreeNodes::all(machine), Vec::new());
+    while rule.place(&mut free, size, Times::default(), &mut chosen).is_ok() {
+        free.take(&chosen);
+        chosen.clear();
+    }
+    free.count()
+}
+
+/// The trees of a machine, for rules that place a job below one root whenever a root has enough free nodes. Jobs of one
+/// size then leave the remainder of each tree idle.
+struct Roots {
+    /// Numbers of nodes below each root, in descending order.
+    nodes: Vec<u32>,
+    /// Number of nodes below the roots that have been removed from `nodes`.
+    below_others: u32,
+}
+
+impl Roots {
+    fn of(machine: &Hierarchy, tree: &Tree) -> Self {
+        let units = machine.units();
+        let mut nodes: Vec<u32> = tree.roots().map(|root| units[root as usize].nodes).collect();
+        nodes.sort_unstable_by_key(|&nodes| Reverse(nodes));
+        Self { nodes, below_others: 0 }
+    }
+
+    /// Returns the number of idle nodes. Sizes must be given in ascending order.
+    fn idle(&mut self, size: u32) -> u32 {
+        while let Some(&last) = self.nodes.last().filter(|&&nodes| nodes < size) {
+            self.below_others += last;
+            self.nodes.pop();
+        }
+        self.below_others + self.nodes.iter().map(|nodes| nodes % size).sum::<u32>()
+    }
 }
 
 #[cfg(test)]
@@ -410,7 +545,7 @@ mod tests {
         // A job of size 3 takes three nodes of a block of four. A job of size 5 takes nodes of two blocks.
         let idle_of = |name: &str, options: &str| {
             let machine = machine(name);
-            idle_nodes(&machine, &mut rule(&machine, options))
+            idle_nodes(&machine, &mut rule(&machine, options), MAX_COST).expect("a small machine")
         };
         let idle = idle_of("block[4,16]:6x4", "slurm-block");
         assert!(idle.iter().all(|one| one.size < 17));
@@ -423,6 +558,106 @@ mod tests {
         let nine = idle.iter().find(|one| one.size == 9).expect("size 9");
         assert_eq!((nine.idle, nine.remainder), (15, 6));
         assert!(idle_of("tree:2x2x4", "slurm-tree").is_empty());
+    }
+
+    /// The counts of leaves and the roots give the same results as jobs that are placed node by node.
+    #[test]
+    fn fills_without_nodes_as_with_nodes() {
+        let roots = "SwitchName=a Nodes=n[1-7]\nSwitchName=b Nodes=n[8-12]\nSwitchName=c Nodes=n[13-15]\nSwitchName=d Nodes=n[16-24]\nSwitchName=t Switches=a,b\n";
+        let roots = TopologyFile::read(roots, "a.conf", None).expect("a machine").machine;
+        let mut cases: Vec<(Hierarchy, &str)> = [
+            "slurm-tree",
+            "tree-fit",
+            "slurm-tree[switches=2]",
+            "slurm-tree[since=22.05,switches=1]",
+        ]
+        .map(|rule| (roots.clone(), rule))
+        .into();
+        for rule in [
+            "slurm-block",
+            "slurm-block[segment=3,spread=yes]",
+            "slurm-block[segment=2,consolidate=yes]",
+        ] {
+            cases.push((machine("block[2,8,32]:16x2"), rule));
+            cases.push((machine("block[4,16]:6x5"), rule));
+        }
+        for rule in [
+            "slurm-tree[switches=1]",
+            "kueue[mode=required,level=1]",
+            "kueue[level=1,slice=3,slice_level=0]",
+            "kueue[mode=slice_only,slice=2,slice_level=0]",
+        ] {
+            cases.push((machine("tree:2x3x5"), rule));
+        }
+        for (machine, name) in cases {
+            let mut rule = rule(&machine, name);
+            let nodes = machine.processors() as u32;
+            let mut expected = Vec::new();
+            for size in 2..=nodes {
+                let idle = filled_by_nodes(&machine, &mut rule, size);
+                if idle < nodes && idle > nodes % size {
+                    expected.push((size, u64::from(idle)));
+                }
+            }
+            let mut found: Vec<(u32, u64)> = idle_nodes(&machine, &mut rule, MAX_COST)
+                .expect("a small machine")
+                .into_iter()
+                .map(|one| (one.size, one.idle))
+                .collect();
+            found.sort_unstable();
+            assert_eq!(found, expected, "{name} on {machine}");
+            let placed = |size: &u32| {
+                let (mut free, mut chosen) = (FreeNodes::all(&machine), Vec::new());
+                rule.place(&mut free, *size, Times::default(), &mut chosen).is_ok()
+            };
+            if !name.starts_with("slurm-tree[") {
+                let runs: Vec<u32> = (1..=nodes).filter(placed).collect();
+                let never = never_runs(&machine, &mut rule.clone(), MAX_COST);
+                let never = never.expect("a small machine");
+                let is_never =
+                    |size: u32| never.iter().any(|one| (one[0]..=one[1]).contains(&size));
+                let expected: Vec<u32> = (1..=nodes).filter(|&size| !is_never(size)).collect();
+                assert_eq!(runs, expected, "{name} on {machine}");
+            }
+        }
+    }
+
+    /// A million nodes on few leaves are checked in a time that does not grow with their square.
+    #[test]
+    fn checks_a_million_nodes() {
+        for text in [
+            "SwitchName=a Nodes=n[0-499999]\nSwitchName=b Nodes=n[500000-999999]",
+            "BlockName=a Nodes=n[0-999999]",
+        ] {
+            let file = TopologyFile::read(text, "a.conf", None).expect("a machine");
+            let rule = StrategyName::plain(rule_name(&file.machine));
+            let found = findings(&file.machine, file.misordered.as_ref(), &rule).expect("findings");
+            assert_eq!(found[0].count, 1_000_000, "{text}");
+            assert!(found.iter().all(|one| !one.text.starts_with("not checked")), "{text}");
+        }
+        let ranges: Vec<String> =
+            (0..200_000).map(|at| format!("{}-{}", 3 * at, 3 * at + 1)).collect();
+        let text = format!("SwitchName=a Nodes=n[{}]", ranges.join(","));
+        assert_eq!(of_file(&text)[0].2, 400_000);
+    }
+
+    #[test]
+    fn finds_simplified_descriptions() {
+        let text = "SwitchName=a Nodes=n[1-4]\nSwitchName=b Nodes=n[4-8]\nSwitchName=s Switches=a,b\nSwitchName=t Switches=a,b\nSwitchName=u Switches=b\n";
+        let expected = [
+            ("several-parents", "t", 2),
+            ("several-parents", "t", 1),
+            ("repeated-nodes", "nodes", 1),
+        ];
+        let expected = expected.map(|(check, subject, count)| (check, subject.to_string(), count));
+        let found = of_file(text);
+        assert_eq!(found[2..5], expected);
+        let machine = TopologyFile::read(text, "a.conf", None).expect("a machine").machine;
+        let warnings = description_warnings(&machine);
+        // Switches above the same switches do not change a placement.
+        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        assert!(warnings[0].starts_with("a.conf: warning: t: b: below t and below a later switch, kept only below the last one, u;"), "{warnings:?}");
+        assert!(warnings[1].contains("n4 is kept in a, not in b"), "{warnings:?}");
     }
 
     #[test]

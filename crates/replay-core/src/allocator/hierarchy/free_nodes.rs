@@ -38,6 +38,33 @@ impl FreeNodes {
         free
     }
 
+    /// Creates the set of all nodes of a machine, of which only the numbers of free nodes are known. Single nodes must not
+    /// be looked up, added or removed.
+    pub(super) fn counts_of(hierarchy: &Hierarchy) -> Self {
+        Self { words: Vec::new(), ..Self::all(hierarchy) }
+    }
+
+    /// Makes all nodes free again in a set whose nodes are not known.
+    pub(super) fn refill(&mut self) {
+        let units = self.hierarchy.units().iter().map(|unit| unit.nodes);
+        self.below.clear();
+        self.below.extend(units);
+        self.count = self.hierarchy.processors() as u32;
+    }
+
+    /// Subtracts nodes of leaf units from the counts of a set whose nodes are not known.
+    pub(super) fn subtract(&mut self, shares: &[(u32, u32)]) {
+        let units = self.hierarchy.units();
+        for &(leaf, count) in shares {
+            self.count -= count;
+            let mut at = Some(leaf);
+            while let Some(unit) = at {
+                self.below[unit as usize] -= count;
+                at = units[unit as usize].parent;
+            }
+        }
+    }
+
     /// Returns the machine.
     pub fn hierarchy(&self) -> &Hierarchy {
         &self.hierarchy
@@ -70,6 +97,15 @@ impl FreeNodes {
     /// Returns the free nodes in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
         bits::ones(&self.words).map(|node| NodeId(node as u32))
+    }
+
+    /// Appends free nodes of leaf units to `chosen`. `shares` contains leaf units, each with the number of nodes to take;
+    /// the nodes with the lowest numbers are taken.
+    pub(super) fn extend_from(&self, shares: &[(u32, u32)], chosen: &mut Vec<NodeId>) {
+        for &(leaf, count) in shares {
+            let nodes = self.hierarchy.nodes(leaf).iter().copied();
+            chosen.extend(nodes.filter(|&node| self.contains(node)).take(count as usize));
+        }
     }
 
     /// Removes nodes, which must be free.

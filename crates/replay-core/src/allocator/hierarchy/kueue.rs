@@ -116,16 +116,32 @@ impl KueueOptions {
         matches!(self.mode, Mode::Unconstrained | Mode::SliceOnly)
     }
 
+    /// Checks that the profile supports slices if there are slices.
+    ///
+    /// # Errors
+    /// The reason why it does not.
+    pub fn check_profile(&self) -> Result<(), String> {
+        match self.profile == Profile::Most && self.slice.is_some() {
+            true => Err(
+                "profile=most does not support slices, because Kueue has dropped this profile; use best or least"
+                    .to_string(),
+            ),
+            false => Ok(()),
+        }
+    }
+
     /// Returns, for a job of `size` pods, the depth of its level, the depth of its slice level, and the number of pods
     /// of a slice. `leaves` is the depth of the leaves of the tree.
     ///
     /// # Errors
-    /// [`Denied::BadConfig`] if a level does not exist in the tree, if the slice level is above the level, if the size
-    /// is not a multiple of the slice, or if slices are combined with [`Profile::Most`].
-    pub fn levels(&self, size: u32, leaves: u32) -> Result<Levels, Denied> {
+    /// The reason: a level does not exist in the tree, the slice level is above the level, the size is not a multiple of
+    /// the slice, or slices are combined with [`Profile::Most`].
+    pub fn levels(&self, size: u32, leaves: u32) -> Result<Levels, String> {
         let depth = |level: Option<Level>| match level {
             None | Some(Level::Node) => Ok(leaves + 1),
-            Some(Level::Switch(level)) => leaves.checked_sub(level).ok_or(Denied::BadConfig),
+            Some(Level::Switch(level)) => leaves.checked_sub(level).ok_or_else(|| {
+                format!("the tree has the levels node and 0 to {leaves}, not {level}")
+            }),
         };
         let level = match self.mode {
             Mode::Unconstrained => leaves + 1,
@@ -138,10 +154,14 @@ impl KueueOptions {
             return Ok(Levels { level, slice_level: leaves + 1, slice: 1 });
         };
         let slice_level = depth(self.slice_level)?;
-        match slice_level < level || !divides(slice) || self.profile == Profile::Most {
-            true => Err(Denied::BadConfig),
-            false => Ok(Levels { level, slice_level, slice }),
+        if slice_level < level {
+            return Err("the level of slices is above the level of the job".to_string());
         }
+        if !divides(slice) {
+            return Err(format!("n={size} is not a multiple of slice={slice}"));
+        }
+        self.check_profile()?;
+        Ok(Levels { level, slice_level, slice })
     }
 }
 
@@ -167,6 +187,8 @@ pub struct KueueRule {
     /// For each leaf, the nodes of the leaf in the order of their names (by bytes).
     nodes: Vec<Box<[NodeId]>>,
     work: Work,
+    /// Buffer for the leaves of a placement, each with the number of its nodes.
+    shares: Vec<(u32, u32)>,
     pub(super) explanation: ExplanationLog,
 }
 
@@ -251,8 +273,8 @@ impl KueueRule {
             nodes.into_boxed_slice()
         };
         let nodes = switches.iter().map(sorted).collect();
-        let (work, explanation) = Default::default();
-        Ok(Self { options, depths, places, nodes, work, explanation })
+        let (work, shares, explanation) = Default::default();
+        Ok(Self { options, depths, places, nodes, work, shares, explanation })
     }
 
     /// Returns whether every request is served if at least the requested number of nodes is free.
@@ -262,16 +284,22 @@ impl KueueRule {
             && self.levels(1).is_ok()
     }
 
+    /// Returns whether a job gets the domain with the fewest free nodes among the domains with enough free nodes.
+    pub(super) fn uses_tightest_domain(&self) -> bool {
+        let KueueOptions { mode, profile, slice, .. } = self.options;
+        mode == Mode::Required && profile != Profile::Most && slice.is_none()
+    }
+
     /// Returns the depths of the levels of a job.
-    fn levels(&self, size: u32) -> Result<Levels, Denied> {
+    fn levels(&self, size: u32) -> Result<Levels, String> {
         self.options.levels(size, self.depths.len() as u32 - 1)
     }
 
     /// Checks that the options are consistent with the job and the tree.
     ///
     /// # Errors
-    /// [`Denied::BadConfig`] if the options are not consistent with the job and the tree.
-    pub fn check(&self, size: u32) -> Result<(), Denied> {
+    /// The reason why the options are not consistent with the job and the tree.
+    pub fn check(&self, size: u32) -> Result<(), String> {
         self.levels(size).map(|_| ())
     }
 
@@ -321,12 +349,32 @@ impl KueueRule {
         size: u32,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Denied> {
-        let levels = self.levels(size)?;
+        let mut shares = std::mem::take(&mut self.shares);
+        let placed = self.shares(free, size, &mut shares);
+        if placed.is_ok() {
+            for &(leaf, count) in &shares {
+                let nodes = self.nodes[leaf as usize].iter().copied();
+                chosen.extend(nodes.filter(|&node| free.contains(node)).take(count as usize));
+            }
+        }
+        self.shares = shares;
+        placed
+    }
+
+    /// Chooses leaves, and the number of nodes to take from each, as [`place`](Self::place) does.
+    pub(super) fn shares(
+        &mut self,
+        free: &FreeNodes,
+        size: u32,
+        shares: &mut Vec<(u32, u32)>,
+    ) -> Result<(), Denied> {
+        shares.clear();
+        let levels = self.levels(size).map_err(|_| Denied::BadConfig)?;
         if size > free.count() {
             return Err(Denied::TooFewFree);
         }
         let mut work = std::mem::take(&mut self.work);
-        let found = self.choose(free, size, levels, &mut work, chosen);
+        let found = self.choose(free, size, levels, &mut work, shares);
         self.work = work;
         found.then_some(()).ok_or(Denied::NoPlace)
     }
@@ -337,7 +385,7 @@ impl KueueRule {
         size: u32,
         levels: Levels,
         work: &mut Work,
-        chosen: &mut Vec<NodeId>,
+        shares: &mut Vec<(u32, u32)>,
     ) -> bool {
         let Levels { level, slice_level, slice } = levels;
         let node_level = self.depths.len() as u32;
@@ -377,7 +425,7 @@ impl KueueRule {
                     free,
                     self.depths[node_level as usize - 1].iter().copied(),
                     size,
-                    chosen,
+                    shares,
                 );
                 self.explanation.sentence(|| {
                     "at the level of nodes, the first free nodes are taken, ordered by the paths of their names".to_string()
@@ -424,7 +472,7 @@ impl KueueRule {
         if slice_level == node_level {
             let Work { given, .. } = work;
             given.sort_unstable_by_key(|&(switch, _)| self.places[switch as usize]);
-            self.first_free(free, given.iter().map(|one| one.0), size, chosen);
+            self.first_free(free, given.iter().map(|one| one.0), size, shares);
             self.explanation.sentence(|| {
                 "from these leaves, the first free nodes are taken, ordered by the paths of their names"
                     .to_string()
@@ -433,7 +481,7 @@ impl KueueRule {
         }
         let given = std::mem::take(&mut work.given);
         for &(switch, slices) in &given {
-            self.fill(free, switch, slices * slice, chosen);
+            self.fill(free, switch, slices * slice, shares);
         }
         self.explanation.sentence(|| {
             "below the level of slices, each domain is filled pod by pod, children with the fewest free nodes first".to_string()
@@ -449,19 +497,22 @@ impl KueueRule {
         (0..=deepest).rev().find(is_at).unwrap_or(0)
     }
 
-    /// Appends the first `size` free nodes of the leaves, in the order of `leaves`.
+    /// Takes the first `size` free nodes of the leaves, in the order of `leaves`.
     fn first_free(
         &self,
         free: &FreeNodes,
         leaves: impl Iterator<Item = u32>,
         size: u32,
-        chosen: &mut Vec<NodeId>,
+        shares: &mut Vec<(u32, u32)>,
     ) {
-        let size = size as usize;
-        for leaf in leaves.filter(|&leaf| free.below()[leaf as usize] > 0) {
-            let nodes = self.nodes[leaf as usize].iter().filter(|&&node| free.contains(node));
-            chosen.extend(nodes.take(size - chosen.len()));
-            if chosen.len() == size {
+        let mut rest = size;
+        for leaf in leaves {
+            let taken = free.below()[leaf as usize].min(rest);
+            if taken > 0 {
+                shares.push((leaf, taken));
+            }
+            rest -= taken;
+            if rest == 0 {
                 return;
             }
         }
@@ -595,10 +646,9 @@ impl KueueRule {
 
     /// Chooses free nodes for `pods` pods in a domain at or below the slice level. Children with the fewest free nodes
     /// come first.
-    fn fill(&self, free: &FreeNodes, switch: u32, pods: u32, chosen: &mut Vec<NodeId>) {
+    fn fill(&self, free: &FreeNodes, switch: u32, pods: u32, shares: &mut Vec<(u32, u32)>) {
         if !self.nodes[switch as usize].is_empty() {
-            let nodes = self.nodes[switch as usize].iter().filter(|&&node| free.contains(node));
-            chosen.extend(nodes.take(pods as usize));
+            shares.push((switch, pods.min(free.below()[switch as usize])));
             return;
         }
         let mut domains: Vec<Domain> = self
@@ -609,7 +659,7 @@ impl KueueRule {
         let mut given = Vec::new();
         self.distribute(&domains, pods, |one| one.pods, &mut given);
         for (child, pods) in given {
-            self.fill(free, child, pods, chosen);
+            self.fill(free, child, pods, shares);
         }
     }
 }

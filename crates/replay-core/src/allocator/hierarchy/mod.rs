@@ -7,6 +7,7 @@
 //! | `tree_fit` | `tree-fit` |
 //! | [`slurm_block`] | `slurm-block` |
 //! | [`kueue`] | `kueue` |
+//! | `consecutive` | `slurm-tree[optional=yes]` |
 //! | `node_order` | `first-fit` on these machines |
 //! | [`cases`] | decisions read from a file, for external checks |
 //! | [`check`] | findings about a machine: sizes that never run, missing levels, idle nodes |
@@ -19,6 +20,7 @@
 
 pub mod cases;
 pub mod check;
+mod consecutive;
 mod free_nodes;
 pub mod kueue;
 mod names;
@@ -116,11 +118,11 @@ impl Rule {
     /// Checks that the options are consistent with a job of `size` nodes and with the machine.
     ///
     /// # Errors
-    /// [`Denied::BadConfig`] if the options are not consistent with the job and the machine.
-    pub fn check(&self, size: u32) -> Result<(), Denied> {
+    /// The reason why the options are not consistent with the job and the machine.
+    pub fn check(&self, size: u32) -> Result<(), String> {
         match self {
             Rule::Tree(_) | Rule::Fit(_) => Ok(()),
-            Rule::Block(rule) => rule.segment(size).map(|_| ()),
+            Rule::Block(rule) => rule.check(size),
             Rule::Kueue(rule) => rule.check(size),
         }
     }
@@ -141,6 +143,34 @@ impl Rule {
             Rule::Fit(rule) => rule.place(free, size, times, chosen),
             Rule::Block(rule) => rule.place(free, size, chosen),
             Rule::Kueue(rule) => rule.place(free, size, chosen),
+        }
+    }
+
+    /// Chooses leaf units, and the number of nodes to take from each, as [`place`](Self::place) does. The choice is
+    /// written to `shares`. A leaf unit may occur several times. Only the counts of `free` are used. Returns `None` if
+    /// the choice depends on which nodes of the leaf units are free.
+    fn shares(
+        &mut self,
+        free: &FreeNodes,
+        size: u32,
+        times: Times,
+        shares: &mut Vec<(u32, u32)>,
+    ) -> Option<Result<(), Denied>> {
+        match self {
+            Rule::Tree(rule) => rule.shares(free, size, times.waited(), shares),
+            Rule::Fit(_) => None,
+            Rule::Block(rule) => rule.shares(free, size, shares),
+            Rule::Kueue(rule) => Some(rule.shares(free, size, shares)),
+        }
+    }
+
+    /// Returns whether further jobs of the same size follow a job that lies in one leaf unit, as long as this leaf unit has
+    /// enough free nodes. The rule must choose the leaf unit with the fewest free nodes, which then stays the same.
+    fn fills_leaves(&self) -> bool {
+        match self {
+            Rule::Tree(_) | Rule::Fit(_) => true,
+            Rule::Block(rule) => rule.has_no_segments(),
+            Rule::Kueue(rule) => rule.uses_tightest_domain(),
         }
     }
 

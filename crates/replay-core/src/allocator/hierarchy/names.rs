@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::kueue::{KueueOptions, Level, Mode, Profile};
 use super::slurm_block::BlockOptions;
-use super::slurm_tree::{Since, TreeOptions};
+use super::slurm_tree::{MAX_SWITCH_WAIT, Since, TreeOptions};
 use super::{RuleAllocator, RuleOptions};
 use crate::allocator::{Allocator, AllocatorOptions};
 use crate::naming::{Entry, NameError, StrategyName, Table, kind};
@@ -59,7 +59,9 @@ impl AllocatorOptions for TreeOptions {
 
     fn reduced(&self) -> Self {
         let wait = self.switches.map(|_| self.patience());
-        Self { wait, ..*self }
+        // The limit has no effect but on the wait, which is in the result.
+        let limit = wait.filter(|&wait| wait > MAX_SWITCH_WAIT);
+        Self { wait, limit, optional: self.optional && self.switches.is_none(), ..*self }
     }
 }
 
@@ -86,9 +88,7 @@ impl AllocatorOptions for BlockOptions {
 
 impl AllocatorOptions for KueueOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
-        if self.profile == Profile::Most && self.slice.is_some() {
-            return Err("profile=most does not support slices".to_string());
-        }
+        self.check_profile()?;
         if self.slice.is_none() && self.slice_level.is_some() {
             return Err("slice-level needs slice, the number of pods of a slice".to_string());
         }
@@ -103,6 +103,12 @@ impl AllocatorOptions for KueueOptions {
     }
 }
 
+/// Returns the syntax of an optional number of leaves or nodes. `0` and `none` stand for no number, so that a list of a
+/// grid can contain it.
+fn size_or_none() -> kind::Kind<Option<u32>> {
+    kind::integer(1..=1_000_000).or("none").also(&[("0", None), ("none", None)])
+}
+
 /// Returns the table of `slurm-tree`.
 pub(crate) fn slurm_tree_table() -> Table<TreeOptions> {
     let entry = Entry::new("slurm-tree", TreeOptions::default())
@@ -112,15 +118,27 @@ pub(crate) fn slurm_tree_table() -> Table<TreeOptions> {
         .source("Slurm 26.05, plugin topology/tree")
         .param(
             "switches",
-            kind::integer(1..=1_000_000).or("none"),
+            size_or_none(),
             "maximum number of leaves of a job; if the rule chooses more leaves, the job waits, but at most for the time set by the parameter wait",
             |o: &mut TreeOptions| &mut o.switches,
         )
         .param(
             "wait",
-            kind::integer(0..=1_000_000).or("300"),
-            "seconds after submission after which a job may exceed the limit set by the parameter switches; at most 300, the limit of Slurm",
+            kind::integer(0..=1_000_000).or("limit").listed("0..limit"),
+            "seconds after submission after which a job may exceed the number of leaves set by the parameter switches; at most the value of the parameter limit",
             |o| &mut o.wait,
+        )
+        .param(
+            "limit",
+            kind::integer(0..=1_000_000).or("300"),
+            "maximum of the parameter wait in seconds: max_switch_wait of the site, by default the 300 seconds of Slurm",
+            |o| &mut o.limit,
+        )
+        .param(
+            "optional",
+            kind::yes_no(),
+            "whether jobs use the tree only if the parameter switches is set (TopologyParam=TopoOptional); other jobs get runs of free nodes with consecutive numbers: the shortest run that can hold the job, or the longest runs",
+            |o| &mut o.optional,
         )
         .param(
             "since",
@@ -152,7 +170,7 @@ pub(crate) fn slurm_block_table() -> Table<BlockOptions> {
         .source("Slurm 26.05, plugin topology/block")
         .param(
             "segment",
-            kind::integer(1..=1_000_000).or("none"),
+            size_or_none(),
             "number of nodes of a part; a job whose size is a larger multiple of this number is divided into parts, each placed like a job",
             |o: &mut BlockOptions| &mut o.segment,
         )
@@ -189,7 +207,7 @@ pub(crate) fn kueue_table() -> Table<KueueOptions> {
         )
         .param(
             "slice",
-            kind::integer(1..=1_000_000).or("none"),
+            size_or_none(),
             "number of nodes of a slice; a job whose size is a larger multiple of this number is divided into slices",
             |o| &mut o.slice,
         )

@@ -122,6 +122,21 @@ impl BlockRule {
         }
     }
 
+    /// Returns whether every job is placed in one part.
+    pub(super) fn has_no_segments(&self) -> bool {
+        self.options.segment.is_none()
+    }
+
+    /// Checks that the size of a job is consistent with the segment.
+    ///
+    /// # Errors
+    /// The reason why the job never starts.
+    pub fn check(&self, size: u32) -> Result<(), String> {
+        let segment = self.options.segment.unwrap_or(size);
+        let consistent = self.segment(size).map(|_| ());
+        consistent.map_err(|_| format!("n={size} is not a multiple of segment={segment}"))
+    }
+
     /// Chooses `size` nodes.
     pub fn place(
         &mut self,
@@ -144,29 +159,59 @@ impl BlockRule {
             self.explain_geometry(size, segment);
         }
         let mut work = std::mem::take(&mut self.work);
-        let found = self.attempts(free, size, segment, &mut work, chosen);
-        self.work = work;
-        if !found {
-            chosen.clear();
-            return Err(Denied::NoPlace);
+        let found = self.attempts(free, size, segment, true, &mut work);
+        if found == Some(true) {
+            chosen.extend(taken_nodes(free, &mut work).flatten());
         }
-        Ok(())
+        self.work = work;
+        if found == Some(true) { Ok(()) } else { Err(Denied::NoPlace) }
+    }
+
+    /// Chooses base blocks, and the number of nodes to take from each, as [`place`](Self::place) does. Returns `None` if
+    /// the choice depends on which nodes are free.
+    pub(super) fn shares(
+        &mut self,
+        free: &FreeNodes,
+        size: u32,
+        shares: &mut Vec<(u32, u32)>,
+    ) -> Option<Result<(), Denied>> {
+        shares.clear();
+        let segment = match self.segment(size) {
+            Ok(segment) => segment,
+            Err(denied) => return Some(Err(denied)),
+        };
+        if size > free.count() {
+            return Some(Err(Denied::TooFewFree));
+        }
+        if size == 1 {
+            return None;
+        }
+        let mut work = std::mem::take(&mut self.work);
+        let found = self.attempts(free, size, segment, false, &mut work);
+        if found == Some(true) {
+            shares.extend(work.taken.iter().map(|&(block, count)| (block as u32, count)));
+        }
+        self.work = work;
+        found.map(|found| if found { Ok(()) } else { Err(Denied::NoPlace) })
     }
 
     /// Repeats attempts until an attempt succeeds. Each failed attempt excludes nodes or base blocks from later
-    /// attempts. Returns `false` if no attempt succeeds.
+    /// attempts. Returns whether an attempt succeeds; the base blocks of this attempt are in `work.taken`. If the nodes
+    /// of `free` are not `known`, returns `None` when a node must be excluded.
     fn attempts(
         &self,
         free: &FreeNodes,
         size: u32,
         segment: Option<u32>,
+        known: bool,
         work: &mut Work,
-        chosen: &mut Vec<NodeId>,
-    ) -> bool {
+    ) -> Option<bool> {
         work.usable.clear();
         work.usable.extend_from_slice(&free.below()[..self.count]);
         work.removed.clear();
-        work.removed.resize(free.hierarchy().processors().div_ceil(64), 0);
+        if known {
+            work.removed.resize(free.hierarchy().processors().div_ceil(64), 0);
+        }
         let mut available: u32 = work.usable.iter().sum();
         // Free nodes in ascending order. When an attempt stalls, the lowest taken node at or after the head of this
         // iterator is excluded.
@@ -179,27 +224,24 @@ impl BlockRule {
                         count(available as usize, "free node")
                     )
                 });
-                return false;
+                return Some(false);
             }
             work.idle.clone_from(&work.usable);
             work.taken.clear();
             match self.attempt(free, size, segment, work) {
-                Ok(()) => {
-                    chosen.extend(taken_nodes(free, work).flatten());
-                    return true;
-                }
+                Ok(()) => return Some(true),
                 Err(Failure::NoBlock) => {
                     self.explanation.sentence(|| {
                         "no block is a candidate: the job waits, without another attempt"
                             .to_string()
                     });
-                    return false;
+                    return Some(false);
                 }
                 Err(_) if available <= size => {
                     self.explanation.sentence(|| {
                         "the attempt fails, and no free node can be excluded from another attempt: the job waits".to_string()
                     });
-                    return false;
+                    return Some(false);
                 }
                 Err(Failure::Group(first)) => {
                     let per_group = self.group(size, segment.unwrap_or(size));
@@ -213,9 +255,10 @@ impl BlockRule {
                     work.usable[first..(first + per_group).min(self.count)].fill(0);
                     available = work.usable.iter().sum();
                 }
+                Err(Failure::Stalled) if !known => return None,
                 Err(Failure::Stalled) => {
-                    let Some(&from) = cursor.peek() else { return false };
-                    let Some(lowest) = lowest(free, work, from) else { return false };
+                    let Some(&from) = cursor.peek() else { return Some(false) };
+                    let Some(lowest) = lowest(free, work, from) else { return Some(false) };
                     self.explanation.sentence(|| {
                         format!(
                             "the round stalls; the next attempt leaves out node {}, the lowest-numbered one of those taken from \

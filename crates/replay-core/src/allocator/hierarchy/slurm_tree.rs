@@ -8,13 +8,13 @@
 //! Cost: one pass over the leaves, and a second pass for the last chosen leaf. Each chosen leaf also costs one pass
 //! over the runs of leaves, where a run is directly below one switch.
 
-use super::Denied;
 use super::free_nodes::FreeNodes;
+use super::{Denied, consecutive};
 use crate::allocator::explain::{ExplanationLog, Listing, count};
 use crate::topology::hierarchy::Tree;
 use crate::topology::{Hierarchy, NodeId};
 
-/// The maximum time in seconds that a job waits for fewer switches (`max_switch_wait`).
+/// Slurm's default of the maximum time in seconds that a job waits for fewer switches (`max_switch_wait`).
 pub const MAX_SWITCH_WAIT: u32 = 300;
 
 /// The Slurm release whose rule is used.
@@ -41,9 +41,13 @@ impl Since {
 pub struct TreeOptions {
     /// Maximum number of leaves for a job of several nodes; `None` for no limit.
     pub switches: Option<u32>,
-    /// Number of seconds that a job waits for a placement on at most `switches` leaves. [`MAX_SWITCH_WAIT`] is both the
-    /// maximum and the default.
+    /// Number of seconds that a job waits for a placement on at most `switches` leaves; at most `limit`, which is also
+    /// the default.
     pub wait: Option<u32>,
+    /// Maximum of `wait`, which a site sets as `max_switch_wait`. The default is [`MAX_SWITCH_WAIT`].
+    pub limit: Option<u32>,
+    /// Whether jobs without a limit on leaves use no topology (`TopologyParam=TopoOptional`).
+    pub optional: bool,
     /// The Slurm release whose rule is used.
     pub since: Since,
 }
@@ -51,7 +55,17 @@ pub struct TreeOptions {
 impl TreeOptions {
     /// Returns how long a job waits for a placement on fewer leaves, in seconds after its submission.
     pub fn patience(&self) -> u32 {
-        self.wait.map_or(MAX_SWITCH_WAIT, |wait| wait.min(MAX_SWITCH_WAIT))
+        let limit = self.max_wait();
+        self.wait.map_or(limit, |wait| wait.min(limit))
+    }
+
+    fn max_wait(&self) -> u32 {
+        self.limit.unwrap_or(MAX_SWITCH_WAIT)
+    }
+
+    /// Returns whether jobs are placed without topology.
+    fn uses_no_topology(&self) -> bool {
+        self.optional && self.switches.is_none()
     }
 
     /// Checks that `wait` does not exceed the limit.
@@ -60,9 +74,10 @@ impl TreeOptions {
     /// A message with the limit.
     pub fn validate(&self) -> Result<(), String> {
         match self.wait {
-            Some(wait) if wait > MAX_SWITCH_WAIT => {
-                Err(format!("wait={wait} is more than the limit of {MAX_SWITCH_WAIT} seconds"))
-            }
+            Some(wait) if wait > self.max_wait() => Err(format!(
+                "wait={wait} is more than the limit of {} seconds; set limit to max_switch_wait of the site",
+                self.max_wait()
+            )),
             _ => Ok(()),
         }
     }
@@ -84,6 +99,8 @@ pub struct TreeRule {
     /// Switches directly above leaves.
     above: Vec<u32>,
     work: Work,
+    /// Buffer for the leaves of a placement, each with the number of its nodes.
+    shares: Vec<(u32, u32)>,
     pub(super) explanation: ExplanationLog,
 }
 
@@ -174,6 +191,7 @@ impl TreeRule {
             run_of,
             above,
             work: Work::default(),
+            shares: Vec::new(),
             explanation: ExplanationLog::default(),
         }
     }
@@ -187,7 +205,8 @@ impl TreeRule {
     /// Returns whether every request is served if at least the requested number of nodes is free.
     pub(crate) fn never_refuses(&self) -> bool {
         let first = self.roots.first();
-        self.patience().is_none() && self.roots.iter().all(|root| Some(root) == first)
+        let has_one_root = || self.roots.iter().all(|root| Some(root) == first);
+        self.patience().is_none() && (self.options.uses_no_topology() || has_one_root())
     }
 
     /// Chooses `size` nodes. `waited` is the number of seconds since the job was submitted.
@@ -209,6 +228,50 @@ impl TreeRule {
             });
             return Ok(());
         }
+        if self.options.uses_no_topology() {
+            self.explanation.sentence(|| {
+                "optional=yes: a job without a limit on leaves is placed regardless of the tree"
+                    .to_string()
+            });
+            consecutive::choose(free, size, chosen, &self.explanation);
+            return Ok(());
+        }
+        let mut shares = std::mem::take(&mut self.shares);
+        let placed = self.leaves_for(free, size, waited, &mut shares);
+        if placed.is_ok() {
+            free.extend_from(&shares, chosen);
+        }
+        self.shares = shares;
+        placed
+    }
+
+    /// Chooses leaves, and the number of nodes to take from each, as [`place`](Self::place) does. Returns `None` if the
+    /// choice depends on which nodes are free.
+    pub(super) fn shares(
+        &mut self,
+        free: &FreeNodes,
+        size: u32,
+        waited: i64,
+        shares: &mut Vec<(u32, u32)>,
+    ) -> Option<Result<(), Denied>> {
+        if self.options.uses_no_topology() || size == 1 && self.options.since == Since::Slurm2605 {
+            return None;
+        }
+        Some(match size > free.count() {
+            true => Err(Denied::TooFewFree),
+            false => self.leaves_for(free, size, waited, shares),
+        })
+    }
+
+    /// Writes the leaves of a placement to `shares`, each with the number of nodes to take.
+    fn leaves_for(
+        &mut self,
+        free: &FreeNodes,
+        size: u32,
+        waited: i64,
+        shares: &mut Vec<(u32, u32)>,
+    ) -> Result<(), Denied> {
+        shares.clear();
         let top = self.top(free.below(), size);
         if self.explanation.is_recording() {
             self.explain_top(free, size, top);
@@ -220,7 +283,8 @@ impl TreeRule {
         // If the job may still wait, the search can stop when the placement exceeds the limit, except when the decision
         // is explained.
         let enough = limit.filter(|_| waits && !self.explanation.is_recording());
-        let leaves = self.take(free, size, top, enough, chosen);
+        self.take(free, size, top, enough, shares);
+        let leaves = shares.len() as u32;
         let Some(most) = limit.filter(|&most| leaves > most) else { return Ok(()) };
         self.explanation.sentence(|| {
             let place = format!("the placement is on {}, more than switches={most} allows", of_leaves(leaves));
@@ -232,11 +296,7 @@ impl TreeRule {
                 false => format!("{place}, but the job starts: it has waited {patience} s or more"),
             }
         });
-        if waits {
-            chosen.clear();
-            return Err(Denied::Switches);
-        }
-        Ok(())
+        if waits { Err(Denied::Switches) } else { Ok(()) }
     }
 
     /// Returns the switch of the highest level among the switches with enough free nodes. If several switches of this
@@ -252,17 +312,15 @@ impl TreeRule {
         top
     }
 
-    /// Takes nodes of one leaf after the other and returns the number of leaves. Stops if the number of leaves exceeds
-    /// `enough`.
+    /// Takes nodes of one leaf after the other. Stops if the number of leaves exceeds `enough`.
     fn take(
         &mut self,
         free: &FreeNodes,
         size: u32,
         top: u32,
         enough: Option<u32>,
-        chosen: &mut Vec<NodeId>,
-    ) -> u32 {
-        let Some(tree) = free.hierarchy().tree() else { return 0 };
+        shares: &mut Vec<(u32, u32)>,
+    ) {
         let mut work = std::mem::take(&mut self.work);
         work.counts.clear();
         work.counts.extend_from_slice(&free.below()[..self.parents.len()]);
@@ -270,24 +328,22 @@ impl TreeRule {
         work.totals.resize(self.above.len(), 0);
         work.most.clear();
         work.most.extend(self.families.iter().map(|family| self.most(&work.counts, family)));
-        let (mut rest, mut leaves) = (size as usize, 0);
-        while let Some(leaf) = self.next_leaf(&work, self.roots[top as usize], rest as u32) {
-            let nodes = tree.nodes(leaf).iter().copied().filter(|&node| free.contains(node));
-            let before = chosen.len();
-            chosen.extend(nodes.take(rest));
-            leaves += 1;
+        let mut rest = size;
+        while let Some(leaf) = self.next_leaf(&work, self.roots[top as usize], rest) {
+            let taken = work.counts[leaf as usize].min(rest);
+            shares.push((leaf, taken));
+            let leaves = shares.len() as u32;
             if self.explanation.is_recording() {
-                let step = Step { number: leaves, leaf, rest: rest as u32 };
+                let step = Step { number: leaves, leaf, rest };
                 self.explain_leaf(free, &work, self.roots[top as usize], step);
             }
-            rest -= chosen.len() - before;
+            rest -= taken;
             if rest == 0 || enough.is_some_and(|most| leaves > most) {
                 break;
             }
             self.mark(free.hierarchy(), &mut work, leaf);
         }
         self.work = work;
-        leaves
     }
 
     /// Returns the next leaf from which nodes are taken. Only leaves that are below `root` and have free nodes are

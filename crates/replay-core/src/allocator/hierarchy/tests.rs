@@ -24,7 +24,7 @@ fn check(rule: &str, examples: &[Example]) {
         let free = if free == "all" { &all } else { free };
         let size = size.to_string();
         let case = Case { rule, options, free, size: &size };
-        let [status, nodes] =
+        let ([status, nodes], _) =
             Decisions::default().answer(name, &machine, case).expect("a decision");
         let found = if status == "ok" { nodes } else { status };
         assert_eq!(found, expected, "{number}: {name} {free} {options} {size}");

@@ -43,7 +43,7 @@ fn the_default_entry_is_read_unless_another_is_named() {
     assert_eq!(named("pod").expect("good").name, "pod");
     assert_eq!(
         named("first").expect_err("a tree"),
-        "f:1: the topology first contains tree, not torus3d"
+        "f:1: the topology first contains tree, not torus3d; the file has f:pod with torus3d"
     );
     assert_eq!(
         named("pdo").expect_err("none"),

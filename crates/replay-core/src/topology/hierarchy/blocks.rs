@@ -43,6 +43,12 @@ impl Blocks {
         &self.levels
     }
 
+    /// Returns the block sizes in nodes, in ascending order; the first is the base size.
+    pub fn sizes(&self) -> Vec<u32> {
+        let sizes = self.levels.iter().map(|&level| u64::from(self.base_size) << level);
+        sizes.filter_map(|size| u32::try_from(size).ok()).collect()
+    }
+
     /// Returns the leaf unit of each node, and the parent of each unit. The units are the base blocks, the blocks of
     /// each larger size, and the machine.
     pub(super) fn units(&self) -> (Vec<u32>, Vec<Option<u32>>) {

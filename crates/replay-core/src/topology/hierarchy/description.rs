@@ -1,10 +1,12 @@
 //! Builds a machine from the entries of a description.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 
 use super::blocks::{Blocks, MAX_SIZE_EXPONENT};
 use super::natural::natural_order;
+use super::parents::Parents;
 use super::tree::{Switch, Tree};
 use super::{Hierarchy, HierarchyKind};
 use crate::number::grouped;
@@ -75,68 +77,91 @@ fn error(line: usize, subject: Subject, problem: String) -> DescriptionError {
     DescriptionError { line, subject, problem }
 }
 
-/// The node names in the order of their numbers, and the number of each name.
+/// A property of a description that the machine does not have, because a machine is a tree or consists of blocks.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Simplification {
+    /// Several switches are directly above the same switches. One switch of the machine stands for all of them.
+    SameSwitches {
+        /// The last of the switches, whose name the switch of the machine has.
+        switch: String,
+        /// The other switches, in table order.
+        others: Vec<String>,
+    },
+    /// Switches below a switch are also below a later switch, and the switches below the two differ. They are kept
+    /// below the last switch that lists them, which is the parent in Slurm.
+    LaterParent {
+        /// The earlier switch.
+        switch: String,
+        /// The switches that are kept below another switch, each with the name of this other switch.
+        children: Vec<[String; 2]>,
+        /// Whether no switch remains below the earlier switch, so that it is not part of the machine.
+        is_removed: bool,
+    },
+    /// Nodes are listed several times. They are kept in the first entry that lists them.
+    RepeatedNodes {
+        /// Name of each node, of the entry that keeps the node, and of another entry that lists the node.
+        nodes: Vec<[String; 3]>,
+    },
+}
+
+/// The nodes of a description.
 struct Nodes<'a> {
+    /// Names in the order of the numbers of the nodes.
     names: Vec<&'a str>,
-    numbers: HashMap<&'a str, u32>,
+    /// For each entry, its nodes in ascending order.
+    of_entries: Vec<Vec<NodeId>>,
+    /// For each repetition, the name of the node, and the positions of the entry that keeps it and of the other entry.
+    repeated: Vec<(&'a str, usize, usize)>,
 }
 
 impl<'a> Nodes<'a> {
-    /// Numbers the nodes of all entries. Each entry is given as its line, its subject and the names of its nodes.
+    /// Numbers the nodes of all entries.
     fn number(
-        entries: impl Iterator<Item = (usize, Subject, &'a [String])>,
+        entries: &[Named<'a>],
+        subject: impl Fn(&str) -> Subject,
     ) -> Result<Self, DescriptionError> {
-        let mut first: HashMap<&str, (usize, Subject)> = HashMap::new();
-        for (line, subject, names) in entries {
-            for name in names {
-                if first.len() == MAX_POINTS {
+        let (mut owners, mut repeated) = (HashMap::<&str, usize>::new(), Vec::new());
+        for (at, &(line, entry, nodes)) in entries.iter().enumerate() {
+            for name in nodes {
+                match owners.entry(name) {
+                    Entry::Occupied(owner) => repeated.push((&name[..], *owner.get(), at)),
+                    Entry::Vacant(free) => _ = free.insert(at),
+                }
+                if owners.len() > MAX_POINTS {
                     let most = grouped(MAX_POINTS as u64);
                     let problem = format!("more than {most} nodes in the machine");
-                    return Err(error(line, subject, problem));
-                }
-                if let Some((other, owner)) = first.insert(name, (line, subject.clone())) {
-                    let owner = owner.to_string();
-                    let owner = owner.trim_end_matches(": ");
-                    let problem =
-                        format!("node {} is in {owner} (line {other}) already", excerpt(name));
-                    return Err(error(line, subject, problem));
+                    return Err(error(line, subject(entry), problem));
                 }
             }
         }
-        let mut names: Vec<&str> = first.into_keys().collect();
-        names.sort_unstable_by(|a, b| natural_order(a, b));
-        let numbers = names.iter().copied().zip(0..).collect();
-        Ok(Self { names, numbers })
-    }
-
-    /// Checks that no entry has the name of a node. `names` are the names of the entries.
-    fn reject_names_of<'n>(
-        &self,
-        entries: impl Iterator<Item = (usize, Subject, &'a [String])> + Clone,
-        names: impl Iterator<Item = &'n str>,
-    ) -> Result<(), DescriptionError> {
-        for ((line, subject, _), name) in entries.clone().zip(names) {
-            if self.numbers.contains_key(name) {
-                let mut owners =
-                    entries.clone().filter(|(_, _, nodes)| nodes.iter().any(|node| node == name));
-                let of = owners.next().map_or(String::new(), |(line, owner, _)| {
-                    format!(" of {} (line {line})", owner.to_string().trim_end_matches(": "))
-                });
-                let problem = format!("a node{of} has the same name; all names must be distinct");
-                return Err(error(line, subject, problem));
+        for &(line, entry, _) in entries {
+            if let Some(&owner) = owners.get(entry) {
+                let (other, owner, _) = entries[owner];
+                let owner = subject(owner).to_string();
+                let problem = format!(
+                    "a node of {} (line {other}) has the same name; all names must be distinct",
+                    owner.trim_end_matches(": ")
+                );
+                return Err(error(line, subject(entry), problem));
             }
         }
-        Ok(())
+        let mut owned: Vec<(&str, usize)> = owners.into_iter().collect();
+        owned.sort_unstable_by(|(a, _), (b, _)| natural_order(a, b));
+        let mut of_entries = vec![Vec::new(); entries.len()];
+        for (number, &(_, owner)) in (0..).zip(&owned) {
+            of_entries[owner].push(NodeId(number));
+        }
+        let names = owned.into_iter().map(|(name, _)| name).collect();
+        Ok(Self { names, of_entries, repeated })
     }
 
-    fn of(&self, names: &[String]) -> Vec<NodeId> {
-        let mut all: Vec<NodeId> = names
-            .iter()
-            .filter_map(|name| self.numbers.get(&name[..]))
-            .map(|&n| NodeId(n))
-            .collect();
-        all.sort_unstable();
-        all
+    /// Returns the nodes that are listed several times; `None` if there are none.
+    fn simplification(&self, entries: &[Named<'a>]) -> Option<Simplification> {
+        let name = |at: usize| entries[at].1.to_string();
+        let nodes = self.repeated.iter();
+        let nodes: Vec<_> =
+            nodes.map(|&(node, a, b)| [node.to_string(), name(a), name(b)]).collect();
+        (!nodes.is_empty()).then_some(Simplification::RepeatedNodes { nodes })
     }
 
     fn into_names(self) -> Vec<String> {
@@ -149,21 +174,19 @@ type Named<'a> = (usize, &'a str, &'a [String]);
 
 /// Returns the position of each entry by name, and the nodes of all entries. `what` is an entry in error messages.
 fn numbered<'a>(
-    entries: impl Iterator<Item = Named<'a>> + Clone,
+    entries: &[Named<'a>],
     what: &str,
     subject: impl Fn(&str) -> Subject + Copy,
 ) -> Result<(HashMap<&'a str, u32>, Nodes<'a>), DescriptionError> {
-    let Some((first, ..)) = entries.clone().next() else {
+    let Some(&(first, ..)) = entries.first() else {
         return Err(error(1, Subject::Machine, format!("there is no {what}")));
     };
-    let names = entries.clone().map(|(line, name, _)| (line, name));
+    let names = entries.iter().map(|&(line, name, _)| (line, name));
     let numbers = by_name(names, subject)?;
-    let owned = entries.clone().map(move |(line, name, nodes)| (line, subject(name), nodes));
-    let nodes = Nodes::number(owned.clone())?;
+    let nodes = Nodes::number(entries, subject)?;
     if nodes.names.is_empty() {
         return Err(error(first, Subject::Machine, "there is no node".to_string()));
     }
-    nodes.reject_names_of(owned, entries.map(|(_, name, _)| name))?;
     Ok((numbers, nodes))
 }
 
@@ -189,24 +212,19 @@ impl Hierarchy {
     /// Returns the tree of these switches, which are listed in the order of the switch table. `label` is the name of
     /// the tree in listings.
     ///
+    /// A node that is listed several times is kept in the first leaf that lists it. If a switch is below several
+    /// switches, the tree is [simplified](Self::simplifications).
+    ///
     /// # Errors
     /// [`DescriptionError`] if there is no switch or no node, if there are too many nodes, if a name is used twice (also
-    /// for a switch and a node), if a child is unknown, if a switch or node has two parents, if a switch has both nodes
-    /// and switches below it, or if there is a cycle.
+    /// for a switch and a node), if a child is unknown, if a switch has both nodes and switches below it, or if there is
+    /// a cycle.
     pub fn of_switches(label: String, entries: &[SwitchEntry]) -> Result<Self, DescriptionError> {
         let subject = |name: &str| Subject::Switch(name.to_string());
-        let named = entries.iter().map(|one| (one.line, &one.name[..], &one.nodes[..]));
-        let (numbers, nodes) = numbered(named, "switch", subject)?;
-        let mut switches: Vec<Switch> = entries
-            .iter()
-            .map(|entry| Switch {
-                name: entry.name.clone(),
-                parent: None,
-                children: Vec::new(),
-                nodes: nodes.of(&entry.nodes),
-                level: 0,
-            })
-            .collect();
+        let named: Vec<Named<'_>> =
+            entries.iter().map(|one| (one.line, &one.name[..], &one.nodes[..])).collect();
+        let (numbers, mut nodes) = numbered(&named, "switch", subject)?;
+        let mut below = Vec::new();
         for (number, entry) in (0..).zip(entries) {
             let at = |problem| error(entry.line, subject(&entry.name), problem);
             if !entry.nodes.is_empty() && !entry.switches.is_empty() {
@@ -215,6 +233,7 @@ impl Hierarchy {
                         .to_string(),
                 ));
             }
+            let mut children = Vec::new();
             for name in &entry.switches {
                 let Some(&child) = numbers.get(&name[..]) else {
                     return Err(at(format!("there is no switch {}", excerpt(name))));
@@ -222,72 +241,85 @@ impl Hierarchy {
                 if child == number {
                     return Err(at("the switch is below itself".to_string()));
                 }
-                if let Some(other) = switches[child as usize].parent {
-                    let other = &entries[other as usize];
-                    let (name, parent) = (excerpt(name), excerpt(&other.name));
-                    let line = other.line;
-                    let problem = format!(
-                        "switch {name} is already below switch {parent} (line {line}); a switch has only one parent"
-                    );
-                    return Err(at(problem));
-                }
-                switches[child as usize].parent = Some(number);
+                children.push(child);
             }
+            below.push(children);
         }
+        let parents = Parents::of(below).map_err(|number| {
+            let entry = &entries[number as usize];
+            let problem = "the switches form a cycle: this switch is indirectly below itself";
+            error(entry.line, subject(&entry.name), problem.to_string())
+        })?;
+        let mut simplifications = parents.simplifications(entries);
+        simplifications.extend(nodes.simplification(&named));
+        let kept = parents.kept();
+        let mut numbers = vec![0; entries.len()];
+        for (number, &entry) in (0..).zip(&kept) {
+            numbers[entry as usize] = number;
+        }
+        let mut switches: Vec<Switch> = kept
+            .iter()
+            .map(|&entry| Switch {
+                name: entries[entry as usize].name.clone(),
+                parent: parents.parent(entry).map(|parent| numbers[parent as usize]),
+                children: Vec::new(),
+                nodes: std::mem::take(&mut nodes.of_entries[entry as usize]),
+                level: 0,
+            })
+            .collect();
         for child in 0..switches.len() {
             if let Some(parent) = switches[child].parent {
                 switches[parent as usize].children.push(child as u32);
             }
         }
-        let unreached = set_levels(&mut switches);
-        if let Some(number) = unreached {
-            let entry = &entries[number];
-            let problem =
-                "the switches form a cycle: this switch is indirectly below itself".to_string();
-            return Err(error(entry.line, subject(&entry.name), problem));
-        }
-        let lines = entries.iter().map(|entry| entry.line).collect();
-        Ok(Self::new(label, nodes.into_names(), HierarchyKind::Tree(Tree { switches }), lines))
+        set_levels(&mut switches);
+        let lines = kept.iter().map(|&entry| entries[entry as usize].line).collect();
+        let kind = HierarchyKind::Tree(Tree { switches });
+        Ok(Self::new(label, nodes.into_names(), kind, lines, simplifications))
     }
 
     /// Returns the machine of these base blocks, which are given in file order. `sizes` contains the line number of the
     /// block sizes, and the sizes in nodes, beginning with the base size. If `sizes` is `None`, the base size is the
     /// number of nodes of the first block with nodes, and the levels are 0 to 4.
     ///
+    /// A node that is listed several times is kept in the first block that lists it.
+    ///
     /// # Errors
-    /// [`DescriptionError`] if there is no block or no node, if a block has the name of another block or of a node, if
-    /// a node is in two blocks, or if a size is not the base size times a power of two up to 2^15.
+    /// [`DescriptionError`] if there is no block or no node, if a block has the name of another block or of a node, or
+    /// if a size is not the base size times a power of two up to 2^15.
     pub fn of_blocks(
         label: String,
         entries: &[BlockEntry],
         sizes: Option<(usize, &[u32])>,
     ) -> Result<Self, DescriptionError> {
         let subject = |name: &str| Subject::Block(name.to_string());
-        let named = entries.iter().map(|one| (one.line, &one.name[..], &one.nodes[..]));
-        let (_, nodes) = numbered(named, "block", subject)?;
+        let named: Vec<Named<'_>> =
+            entries.iter().map(|one| (one.line, &one.name[..], &one.nodes[..])).collect();
+        let (_, mut nodes) = numbered(&named, "block", subject)?;
         let (base_size, levels) = match sizes {
             Some((line, sizes)) => {
                 levels(sizes).map_err(|problem| error(line, Subject::Sizes, problem))?
             }
             None => {
-                let mut sizes = entries.iter().map(|entry| entry.nodes.len() as u32);
+                let mut sizes = nodes.of_entries.iter().map(|nodes| nodes.len() as u32);
                 (sizes.find(|&size| size > 0).unwrap_or(1), (0..=4).collect())
             }
         };
+        let simplifications = nodes.simplification(&named).into_iter().collect();
         let blocks = Blocks {
             names: entries.iter().map(|entry| entry.name.clone()).collect(),
-            nodes: entries.iter().map(|entry| nodes.of(&entry.nodes)).collect(),
+            nodes: std::mem::take(&mut nodes.of_entries),
             base_size,
             levels,
         };
         let lines = entries.iter().map(|entry| entry.line).collect();
-        Ok(Self::new(label, nodes.into_names(), HierarchyKind::Blocks(blocks), lines))
+        let kind = HierarchyKind::Blocks(blocks);
+        Ok(Self::new(label, nodes.into_names(), kind, lines, simplifications))
     }
 }
 
-/// Sets the level of each switch from the levels of its children. Returns a switch on a cycle; `None` if there is no
-/// cycle.
-fn set_levels(switches: &mut [Switch]) -> Option<usize> {
+/// Sets the level of each switch from the levels of its children. There must be no cycle.
+fn set_levels(switches: &mut [Switch]) {
     let mut open: Vec<usize> = switches.iter().map(|switch| switch.children.len()).collect();
     let mut ready: Vec<usize> = (0..switches.len()).filter(|&number| open[number] == 0).collect();
     while let Some(number) = ready.pop() {
@@ -300,7 +332,6 @@ fn set_levels(switches: &mut [Switch]) -> Option<usize> {
             }
         }
     }
-    open.iter().position(|&open| open > 0)
 }
 
 /// Returns the base size and the levels of the sizes.

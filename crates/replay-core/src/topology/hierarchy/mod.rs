@@ -12,6 +12,8 @@ mod description;
 mod generated;
 mod names;
 mod natural;
+mod parents;
+mod part;
 mod tree;
 
 use std::fmt;
@@ -21,8 +23,9 @@ use std::sync::Arc;
 use super::NodeId;
 
 pub use blocks::Blocks;
-pub use description::{BlockEntry, DescriptionError, Subject, SwitchEntry};
+pub use description::{BlockEntry, DescriptionError, Simplification, Subject, SwitchEntry};
 pub(super) use generated::{parse_blocks, parse_tree};
+pub(crate) use names::host_list;
 pub use natural::natural_order;
 pub use tree::{Switch, Tree};
 
@@ -50,6 +53,8 @@ struct Description {
     kind: HierarchyKind,
     /// Line of each switch or base block in the file, from 1; empty if the machine was not read from a file.
     lines: Vec<usize>,
+    /// How the machine differs from the description in the file.
+    simplifications: Vec<Simplification>,
     /// The leaf unit of each node.
     leaves: Vec<u32>,
     units: Vec<Unit>,
@@ -93,7 +98,13 @@ impl Hash for Hierarchy {
 }
 
 impl Hierarchy {
-    fn new(label: String, names: Vec<String>, kind: HierarchyKind, mut lines: Vec<usize>) -> Self {
+    fn new(
+        label: String,
+        names: Vec<String>,
+        kind: HierarchyKind,
+        mut lines: Vec<usize>,
+        simplifications: Vec<Simplification>,
+    ) -> Self {
         if lines.contains(&0) {
             lines.clear();
         }
@@ -102,7 +113,7 @@ impl Hierarchy {
             HierarchyKind::Blocks(blocks) => blocks.units(),
         };
         let units = measured(&leaves, &parents);
-        Self(Arc::new(Description { label, names, kind, lines, leaves, units }))
+        Self(Arc::new(Description { label, names, kind, lines, simplifications, leaves, units }))
     }
 
     /// Returns the number of nodes.
@@ -145,6 +156,11 @@ impl Hierarchy {
     /// file.
     pub fn line(&self, unit: u32) -> Option<usize> {
         self.0.lines.get(unit as usize).copied()
+    }
+
+    /// Returns how the machine differs from the description in its file; empty if it does not differ.
+    pub fn simplifications(&self) -> &[Simplification] {
+        &self.0.simplifications
     }
 
     /// Formats the names of nodes as a host list, such as `node[032-063]`. The nodes are given in ascending order.
@@ -191,11 +207,16 @@ impl Hierarchy {
 
     /// Calls `visit` with every other node of the leaf of `node`.
     pub fn for_neighbours(&self, node: NodeId, mut visit: impl FnMut(NodeId)) {
-        let nodes = match self.kind() {
-            HierarchyKind::Tree(tree) => tree.nodes(self.leaf(node)),
-            HierarchyKind::Blocks(blocks) => blocks.nodes(self.leaf(node)),
-        };
+        let nodes = self.nodes(self.leaf(node));
         nodes.iter().filter(|&&other| other != node).for_each(|&other| visit(other));
+    }
+
+    /// Returns the nodes of a leaf unit in ascending order; empty for a unit above leaf units.
+    pub fn nodes(&self, unit: u32) -> &[NodeId] {
+        match self.kind() {
+            HierarchyKind::Tree(tree) => tree.nodes(unit),
+            HierarchyKind::Blocks(blocks) => blocks.nodes(unit),
+        }
     }
 
     /// Returns the level of each unit: the level of a switch, or the index of a block's size in the list of block

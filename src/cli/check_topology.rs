@@ -1,7 +1,7 @@
 //! `replay check-topology`: findings about a tree or block machine before jobs run on it.
 
+use crate::cli::terminal::stdout;
 use std::collections::BTreeSet;
-use std::io::stdout;
 
 use clap::Args;
 

@@ -23,6 +23,7 @@ use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::session::Session;
 use super::skipped_jobs::why_not_started;
+use crate::cli::terminal::stdout;
 use replay_core::number::grouped;
 use replay_core::swf::Header;
 use replay_core::topology::{Hierarchy, NodeId, Topology};
@@ -32,7 +33,6 @@ use replay_experiment::{Cell, CellProblem};
 use replay_output::plot::{Edge, MachineMap, Plots, save};
 use replay_output::report::machine::{ABSENT, Sheets, holders, machine_map, symbol};
 use replay_output::report::{Sheet, Shown};
-use std::io::stdout;
 
 /// Arguments of `replay show`.
 #[derive(Clone, Debug, Args)]
@@ -150,7 +150,7 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         return window::draw(&mut session, &loaded, cell, drawn, window);
     }
     if args.perfetto {
-        return window::events(cell, &args.write, quiet);
+        return window::events(&loaded, cell, &args.write, quiet);
     }
     let when = match (args.at, args.job) {
         (Some(at), _) => When::At(seconds("--at", at, &cell.trace.workload.header)?),

@@ -173,7 +173,7 @@ fn joins_several_files() {
     );
     dir.replay("import sacct a.txt no.txt -q").fails(2, 1, &["cannot read no.txt"]);
     dir.replay("import sacct - a.txt -").fails(2, 1, &["it can be read only once"]);
-    dir.replay("import sacct a.txt b.txt --write b.txt").fails(2, 1, &["is also the log"]);
+    dir.replay("import sacct a.txt b.txt --write b.txt").fails(2, 1, &["is also the input"]);
     dir.replay("import sacct a.txt ./a.txt").fails(
         2,
         1,
@@ -291,7 +291,6 @@ fn reports_what_cannot_be_imported() {
 
 fn does_not_overwrite_the_log() {
     let dir = Dir::new().file("log.txt", SACCT);
-    dir.replay("import sacct log.txt --write log.txt").fails(2, 1, &["is also the log"]);
-    dir.replay("import sacct log.txt --write no/a.swf").fails(2, 1, &["cannot write no/a.swf"]);
+    dir.replay("import sacct log.txt --write log.txt").fails(2, 1, &["is also the input"]);
     assert_eq!(dir.read("log.txt"), SACCT.as_bytes());
 }

@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use crate::cli::args::WriteArg;
 use crate::cli::exit::{Exit, Failure, eprint_line};
-use crate::cli::interrupt::cancel_token;
+use crate::cli::interrupt::{cancel_token, end_by_signal};
 use crate::cli::output::configuration;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
+use crate::cli::side_files::read_beside;
 use replay_core::metrics::Allocation;
 use replay_core::number::grouped;
 use replay_core::swf::Header;
@@ -151,12 +152,23 @@ pub fn draw(
 ///
 /// # Errors
 /// A usage error if the file cannot be written.
-pub fn events(cell: &Cell, write: &WriteArg, quiet: bool) -> Result<Exit, Failure> {
+pub fn events(
+    loaded: &ResolvedGrid,
+    cell: &Cell,
+    write: &WriteArg,
+    quiet: bool,
+) -> Result<Exit, Failure> {
+    // Outputs are checked before any work. Until the run begins, a signal ends the program at once, even if opening a
+    // pipe blocks.
+    let traces = loaded.traces.iter();
+    let beside = traces.flat_map(|trace| read_beside(&trace.workload.source));
+    let mut out = write.begin(loaded.inputs().into_iter().chain(beside))?;
     let Some(run) = ran(cell, quiet)? else {
         eprint_line("replay: interrupted; nothing is written");
         return Ok(Exit::Interrupted);
     };
-    let mut out = write.begin(&[])?;
+    // The run is done; writing into a pipe may block.
+    end_by_signal();
     let mut buffer = BufWriter::new(out.stream());
     let slices = perfetto::write(&run, &mut buffer);
     let slices = slices.and_then(|slices| buffer.flush().map(|()| slices));

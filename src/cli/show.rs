@@ -22,6 +22,7 @@ use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::session::Session;
+use super::side_files::read_beside;
 use super::skipped_jobs::why_not_started;
 use crate::cli::terminal::stdout;
 use replay_core::number::grouped;
@@ -150,7 +151,11 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         return window::draw(&mut session, &loaded, cell, drawn, window);
     }
     if args.perfetto {
-        return window::events(&loaded, cell, &args.write, quiet);
+        let beside = loaded.traces.iter().flat_map(|trace| read_beside(&trace.workload.source));
+        let is_piped = args.grid.trace.iter().any(|name| name == "-");
+        let stdin = is_piped.then(|| PathBuf::from("-"));
+        let inputs = loaded.inputs().into_iter().chain(beside).chain(stdin);
+        return window::events(inputs, cell, &args.write, quiet);
     }
     let when = match (args.at, args.job) {
         (Some(at), _) => When::At(seconds("--at", at, &cell.trace.workload.header)?),

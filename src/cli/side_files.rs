@@ -57,8 +57,8 @@ impl SideFiles {
 
     /// Gives the trace with the digest `digest` and the files beside it their final names, after all of them are
     /// complete. The trace is renamed last: until then, readers reject the new side files, which name the new trace.
-    /// Then removes the side files of the replaced trace that are not in `beside`. With `keeps_suitable`, such files are
-    /// kept if they name the new trace or no trace.
+    /// Then removes the side files of the replaced trace that are not in `beside`. Beside a synthetic trace, such files
+    /// are kept if they name the new trace or no trace.
     ///
     /// # Errors
     /// A usage error if a file cannot be written, if replay did not write a file that would be replaced, or if a file
@@ -68,7 +68,7 @@ impl SideFiles {
         trace: OutputFile,
         digest: &str,
         beside: Vec<OutputFile>,
-        keeps_suitable: bool,
+        is_synthetic: bool,
         quiet: bool,
     ) -> Result<(), Failure> {
         for file in &beside {
@@ -86,7 +86,7 @@ impl SideFiles {
         let mut outdated = Vec::new();
         for path in others {
             match named_trace(&path)? {
-                Some(named) if named == digest && keeps_suitable => {}
+                Some(named) if named == digest && is_synthetic => {}
                 // Compressed files were not written by replay.
                 Some(named)
                     if self.replaced.as_ref() == Some(&named)
@@ -94,15 +94,8 @@ impl SideFiles {
                 {
                     outdated.push(path);
                 }
-                None if keeps_suitable => {}
-                _ => {
-                    return Err(Failure::usage_message(format!(
-                        "{}: belongs to a trace other than --write {}, but replay would read the file with this trace; \
-                         move the file away",
-                        path.display(),
-                        self.trace.display()
-                    )));
-                }
+                None if is_synthetic => {}
+                _ => return Err(self.unsuitable(&path, is_synthetic)),
             }
         }
         finish_all(beside.into_iter().chain([trace]))?;
@@ -116,6 +109,26 @@ impl SideFiles {
             }
         }
         Ok(())
+    }
+}
+
+impl SideFiles {
+    /// Returns the failure for a file beside the trace that would be read with the new trace. `is_synthetic` is false
+    /// for a trace that was imported from a log.
+    fn unsuitable(&self, path: &Path, is_synthetic: bool) -> Failure {
+        let (file, trace) = (path.display(), self.trace.display());
+        Failure::usage_message(match is_synthetic {
+            true => {
+                format!("{file}: belongs to a trace other than --write {trace}; move the file away")
+            }
+            false if *path == compressed_nodes(&self.trace) => format!(
+                "{file} exists: replay would read this file as the nodes of the trace; move the file away"
+            ),
+            false => format!(
+                "{file} exists, but this log has no such data; replay would read the file with the trace: move the \
+                 file away"
+            ),
+        })
     }
 }
 

@@ -87,9 +87,10 @@ fn imports_shapes() {
     run.says("; 2 jobs without a shape in the shapes file");
     // If no job has a shape, an old shapes file does not belong to this trace.
     let none = odd
-        .file("none.csv", format!("{}\n2,9,CLOS,4,4,60\n", log.lines().next().unwrap_or_default()));
-    let words = ["a.shapes.csv exists, but this log has no such data"];
-    none.replay("import rfold none.csv --write a.swf -q").fails(2, 1, &words);
+        .file("none.csv", format!("{}\n2,9,CLOS,4,4,60\n", log.lines().next().unwrap_or_default()))
+        .file("c.shapes.csv", "job,w,h,d\n1,2,2,1\n");
+    let words = ["c.shapes.csv exists, but this log has no such data"];
+    none.replay("import rfold none.csv --write c.swf -q").fails(2, 1, &words);
 }
 
 fn imports_csv_with_a_map() {

@@ -167,11 +167,11 @@ fn outdated_side_files_are_removed() {
     // Files without a digest, and files of a trace that is not replaced, are not removed.
     import("log.txt").code(0);
     fs::remove_file(dir.path("w.swf")).expect("a file");
-    import("plain.txt").fails(2, 1, &["belongs to a trace other than --write w.swf"]);
+    import("plain.txt").fails(2, 1, &["exists, but this log has no such data"]);
     fs::remove_file(dir.path("w.ids.csv")).expect("a file");
     let dir = dir.file("w.nodes.csv", "job,nodes\n1,n0\n").file("w.swf", TINY);
     let refused = dir.replay("import sacct plain.txt --processors 16 --write w.swf");
-    refused.fails(2, 1, &["w.nodes.csv: belongs to a trace other than --write w.swf"]);
+    refused.fails(2, 1, &["w.nodes.csv exists, but this log has no such data"]);
     assert_eq!(dir.read("w.swf"), TINY.as_bytes());
 }
 

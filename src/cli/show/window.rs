@@ -13,7 +13,6 @@ use crate::cli::output::configuration;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
-use crate::cli::side_files::read_beside;
 use replay_core::metrics::Allocation;
 use replay_core::number::grouped;
 use replay_core::swf::Header;
@@ -148,21 +147,19 @@ pub fn draw(
     session.publish(&mut WindowRows { part, rows }, &tally)
 }
 
-/// Writes the whole run as events.
+/// Writes the whole run as events. `inputs` are the files that the command reads.
 ///
 /// # Errors
-/// A usage error if the file cannot be written.
+/// A usage error if the file cannot be written or is an input.
 pub fn events(
-    loaded: &ResolvedGrid,
+    inputs: impl IntoIterator<Item = PathBuf>,
     cell: &Cell,
     write: &WriteArg,
     quiet: bool,
 ) -> Result<Exit, Failure> {
     // Outputs are checked before any work. Until the run begins, a signal ends the program at once, even if opening a
     // pipe blocks.
-    let traces = loaded.traces.iter();
-    let beside = traces.flat_map(|trace| read_beside(&trace.workload.source));
-    let mut out = write.begin(loaded.inputs().into_iter().chain(beside))?;
+    let mut out = write.begin(inputs)?;
     let Some(run) = ran(cell, quiet)? else {
         eprint_line("replay: interrupted; nothing is written");
         return Ok(Exit::Interrupted);

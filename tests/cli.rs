@@ -30,6 +30,7 @@ mod cli {
     pub mod names;
     pub mod network;
     pub mod out;
+    pub mod outputs;
     pub mod parted;
     pub mod place;
     pub mod placed;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         cli::ask::trials(),
         cli::grid::trials(),
         cli::out::trials(),
+        cli::outputs::trials(),
         cli::figures::trials(),
         cli::files::trials(),
         cli::sweep::trials(),

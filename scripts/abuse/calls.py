@@ -1,5 +1,6 @@
 """System calls that are made to fail: enumerates them and configures supervisor.py."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ class Call:
     """A system call that changes a file."""
 
     def __init__(self, number, name, path):
+        # Temporary names contain the process id.
+        path = re.sub(r"\.replay-\d+-\d+\.part$", ".part", path)
         self.number, self.name, self.path = number, name, path
 
     def title(self):

@@ -51,7 +51,7 @@ def failing(name, variant, call, what, on, then):
             bench.demand("replay: cannot " in outcome.stderr, f"no message: {outcome.words()}")
             expected = (before, "new") if then == "whole" else None
         scene.check(bench.home, variant, expected)
-        scene.again(bench, variant, killed=then == "any")
+        scene.again(bench, variant)
 
     return case
 

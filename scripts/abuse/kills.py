@@ -28,7 +28,7 @@ def killed_at(name, variant, call, deed):
         if bench.replay(*scene.scene.new, codes=(-signal.SIGKILL, 0), **spoiled).code == 0:
             raise Absent("the call did not occur: threads ran in another order")
         scene.check(bench.home, variant)
-        scene.again(bench, variant, killed=True)
+        scene.again(bench, variant)
 
     return case
 
@@ -55,6 +55,6 @@ def killed_somewhere(name):
             running.send(signal.SIGKILL)
             bench.end(running, (-signal.SIGKILL, 0))
             scene.check(bench.home, variant)
-        scene.again(bench, variant, killed=True)
+        scene.again(bench, variant)
 
     return case

@@ -57,7 +57,7 @@ def limited(name, limit, kills=False):
         allowed = (0, 2, 127, 153) if not kills else (0, 2, 153, -25)
         bench.demand(code in allowed, f"exit code {code}: {words}")
         scene.check(bench.home, "over", ("new",) if code == 0 else ("old",))
-        scene.again(bench, "over", killed=kills)
+        scene.again(bench, "over")
 
     return case
 

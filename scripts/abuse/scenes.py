@@ -88,12 +88,10 @@ def log(seed=1, jobs=40):
 class Scene:
     """A command, an earlier command, and the files of their results."""
 
-    def __init__(self, name, old, new, files=(), before=(), pair=None, begun=()):
+    def __init__(self, name, old, new, files=(), before=(), pair=None):
         self.name, self.old, self.new = name, old.split(" "), new.split(" ")
         # Result files of a command without a manifest; otherwise the results are in "out".
         self.files = files
-        # Files that the command begins to write and then deletes.
-        self.begun = begun
         # A command that reads the files together and rejects a mixture of files of two commands.
         self.pair = pair and pair.split(" ")
         # Commands that create inputs.
@@ -114,6 +112,11 @@ SCENES = {
             "sweep",
             "sweep --trace tiny.swf --alloc mm --threads 1 -q --out out",
             "sweep grid.toml --threads 1 -q --out out",
+        ),
+        Scene(
+            "sweep-forced",
+            "sweep --trace tiny.swf --alloc mm --threads 1 -q --out out",
+            "sweep grid.toml --threads 1 -q --force --out out",
         ),
         Scene(
             "merge",
@@ -151,7 +154,6 @@ SCENES = {
             "import sacct old.txt --processors 16 --write made.swf -q",
             "import sacct new.txt --processors 16 --write made.swf -q",
             files=("made.swf", "made.nodes.csv"),
-            begun=("made.shapes.csv", "made.ids.csv"),
             pair="--trace made.swf --sched recorded --alloc recorded --machine 4x4 -q",
         ),
     ]
@@ -324,25 +326,19 @@ class Prepared:
         if done.returncode != 3 or "belongs to the trace with digest" not in done.stderr:
             raise Broken(f"a mixture of files of two commands is accepted: exit code {done.returncode} {done.stderr[-300:]}")
 
-    def again(self, bench, variant, killed=False):
+    def again(self, bench, variant):
         """Runs the same command undisturbed and checks the final state."""
         bench.replay(*self.scene.new, codes=(0,))
-        self.same(bench.home, variant, killed)
+        self.same(bench.home, variant)
 
-    def same(self, home, variant, killed=False):
-        """Requires the state of an undisturbed run; with `killed`, files begun before a kill may remain."""
+    def same(self, home, variant):
+        """Requires the state of an undisturbed run, without the files that were begun before a kill."""
         self.check(home, variant, ("new",))
-        found = {name for name in listing(home) if not (killed and self.unnamed(name))}
+        found = listing(home)
         if more := sorted(found - self.left[variant] - UNCOMPARED):
             raise Broken(f"left over: {', '.join(more[:3])}")
         if less := sorted(self.left[variant] - found - UNCOMPARED):
             raise Broken(f"missing: {', '.join(less[:3])}")
-
-    def unnamed(self, name):
-        """Returns whether a file is a temporary file left by a kill outside of the directory for
-        unfinished results. The owner of the file is unknown, so the file is kept; it does no harm."""
-        files = (*self.scene.files, *self.scene.begun, "out/plan.json", "out/journal.txt", "out/lock")
-        return any(re.fullmatch(re.escape(file) + r"(\.\d+)?\.part", name) for file in files)
 
 
 def prepared(campaign, name):

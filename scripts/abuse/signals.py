@@ -113,7 +113,7 @@ def anywhere(name):
             coherent(bench)
         else:
             scene.check(bench.home, variant, ("new",) if outcome.code == 0 else None)
-        scene.again(bench, variant, killed=outcome.code < 0)
+        scene.again(bench, variant)
 
     return case
 

@@ -1,7 +1,7 @@
 //! Arguments that several commands share, and the arguments of the main job (`replay` without a subcommand), as typed
 //! by the user.
 
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -11,11 +11,12 @@ use super::baseline::BaselineArg;
 use super::exit::Failure;
 use super::figure_args::FigureArgs;
 use super::print::{FormatArg, SortArg, TableArgs};
+use super::terminal::{Stdout, stdout};
+use super::write::{NamedOutput, OutputFile, check_apart, finish_all};
 use replay_core::metrics::RunMetrics;
 use replay_core::metrics::run::Needs;
 use replay_core::workload::{Oversize, Policy, Shake};
 use replay_experiment::Measure;
-use replay_experiment::files::{self, AtomicFile};
 
 /// Arguments that select what is replayed, as typed.
 #[derive(Clone, Debug, Args, Serialize, Deserialize)]
@@ -414,11 +415,6 @@ pub struct WriteArg {
 }
 
 impl WriteArg {
-    /// Returns the argument that names this file.
-    pub fn to(path: &Path) -> Self {
-        Self { write: Some(path.to_path_buf()) }
-    }
-
     /// Returns whether the option was given.
     pub fn is_given(&self) -> bool {
         self.write.is_some()
@@ -434,44 +430,53 @@ impl WriteArg {
     ///
     /// # Errors
     /// A usage error if the file cannot be created, or if the file is one of `inputs`.
-    pub fn begin(&self, inputs: &[&Path]) -> Result<Output<'_>, Failure> {
-        let Some(path) = self.file() else {
-            return Ok(Output::Standard(BufWriter::new(io::stdout())));
-        };
-        if inputs.iter().any(|input| files::same_file(path, input)) {
-            let message = format!(
-                "--write {}: this file is also the input; name another file",
-                path.display()
-            );
-            return Err(Failure::usage_message(message));
-        }
-        let file = AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e))?;
-        Ok(Output::File(path, file))
+    pub fn begin(
+        &self,
+        inputs: impl IntoIterator<Item = impl AsRef<Path>>,
+    ) -> Result<Output, Failure> {
+        check_apart(inputs, &self.outputs())?;
+        self.create()
+    }
+
+    /// Returns the file of the option for [`check_apart`]; empty for standard output.
+    pub fn outputs(&self) -> Vec<NamedOutput> {
+        self.file().map(|path| NamedOutput::of("--write", path)).into_iter().collect()
+    }
+
+    /// Begins the output as [`begin`](Self::begin) does, after [`check_apart`].
+    ///
+    /// # Errors
+    /// A usage error if the file cannot be created.
+    pub fn create(&self) -> Result<Output, Failure> {
+        Ok(match self.file() {
+            None => Output::Standard(BufWriter::new(stdout())),
+            Some(path) => Output::File(OutputFile::create(path)?),
+        })
     }
 }
 
 /// Output to which [`WriteArg`] sends the data of a command.
-pub enum Output<'a> {
+pub enum Output {
     /// Standard output.
     Standard(BufWriter<Stdout>),
     /// A file.
-    File(&'a Path, AtomicFile),
+    File(OutputFile),
 }
 
-impl Output<'_> {
+impl Output {
     /// Returns the stream to write to.
     pub fn stream(&mut self) -> &mut dyn Write {
         match self {
             Output::Standard(out) => out,
-            Output::File(_, file) => file,
+            Output::File(file) => file,
         }
     }
 
     /// Converts a write error to a failure that names the output.
     pub fn failed(&self, error: io::Error) -> Failure {
         match self {
-            Output::Standard(_) => Failure::output("standard output", error),
-            Output::File(path, _) => Failure::output(path.display(), error),
+            Output::Standard(_) => Failure::stdout(error),
+            Output::File(file) => file.failed(error),
         }
     }
 
@@ -480,11 +485,21 @@ impl Output<'_> {
     /// # Errors
     /// A usage error if the file cannot be written or renamed.
     pub fn finish(self) -> Result<(), Failure> {
+        self.finish_with(None)
+    }
+
+    /// Flushes the output. Then the output and the `other` file get their final names, after both are complete.
+    ///
+    /// # Errors
+    /// A usage error if a file cannot be written or renamed.
+    pub fn finish_with(self, other: Option<OutputFile>) -> Result<(), Failure> {
         match self {
-            Output::Standard(mut out) => out.flush().map_err(Failure::stdout),
-            Output::File(path, file) => {
-                file.finish().map_err(|e| Failure::output(path.display(), e))
+            Output::Standard(mut out) => {
+                other.iter().try_for_each(OutputFile::complete)?;
+                out.flush().map_err(Failure::stdout)?;
+                finish_all(other)
             }
+            Output::File(file) => finish_all([file].into_iter().chain(other)),
         }
     }
 }

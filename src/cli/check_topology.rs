@@ -1,14 +1,15 @@
 //! `replay check-topology`: findings about a tree or block machine before jobs run on it.
 
 use std::collections::BTreeSet;
-use std::io::stdout;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::args::WriteArg;
 use super::exit::{Exit, Failure, eprint_line};
 use super::print::TableArgs;
+use super::terminal::stdout;
+use super::write::{NamedOutput, OutputFile, check_apart};
 use replay_core::allocator::hierarchy::RuleOptions;
 use replay_core::allocator::hierarchy::check::{
     Finding, description_warnings, findings, never_runs, ranges, rule_name, rule_of,
@@ -127,16 +128,10 @@ fn write(machine: &Hierarchy, path: &Path, input: &str) -> Result<(), Failure> {
         return Err(Failure::usage_message(problem));
     }
     let text = conf_text(machine).map_err(Failure::usage_message)?;
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| Failure::output(folder.display(), error))?;
-    }
     let input = split_name(input).map_or(input, |(path, _)| path);
-    let argument = WriteArg::to(path);
-    let mut out = argument.begin(&[Path::new(input)])?;
-    if let Err(error) = out.stream().write_all(text.as_bytes()) {
-        return Err(out.failed(error));
-    }
+    check_apart([input], &[NamedOutput::of("--write", path)])?;
+    let mut out = OutputFile::create(path)?;
+    out.write_all(text.as_bytes()).map_err(|error| out.failed(error))?;
     out.finish()
 }
 

@@ -19,6 +19,7 @@ use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::session::Session;
 use super::skipped_jobs::why_not_started;
+use crate::cli::terminal::stdout;
 use replay_core::allocator::explain::Part;
 use replay_experiment::explained::data::data;
 use replay_experiment::explained::explain;
@@ -26,7 +27,6 @@ use replay_experiment::explained::steps::{Step, parts, steps};
 use replay_experiment::{Cell, CellProblem};
 use replay_output::frame::{self, FrameError};
 use replay_output::report::{Align, Sheet};
-use std::io::stdout;
 
 /// Arguments of `replay explain`.
 #[derive(Clone, Debug, Args)]

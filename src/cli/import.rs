@@ -8,14 +8,15 @@ use clap::Args;
 
 use super::args::{QuietArg, WriteArg};
 use super::exit::{Exit, Failure, eprint_line};
+use super::side_files::{SideFiles, written_beside};
+use super::write::{OutputFile, check_apart};
+use crate::cli::terminal::stdout;
 use replay_core::lines;
 use replay_core::swf;
-use replay_core::workload::stochastic::{ids_path, nodes_path, shapes_path};
-use replay_experiment::files::{self, AtomicFile};
+use replay_experiment::files;
 use replay_import::{
     ColumnMap, Import, ImportError, Input, Outputs, Report, Selection, Source, When, import_all,
 };
-use std::io::stdout;
 
 /// Arguments of `replay import`.
 #[derive(Clone, Debug, Args)]
@@ -152,14 +153,15 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
             path.with_extension("").display()
         )));
     }
+    // A device or a pipe has no side files.
+    let beside = match write.filter(|path| fs::metadata(path).map_or(true, |meta| meta.is_file())) {
+        Some(path) => Some(SideFiles::new(path)?),
+        None => None,
+    };
+    let outputs = beside.as_ref().map_or_else(|| args.write.outputs(), SideFiles::outputs);
+    check_apart(args.files.iter().chain(&args.map), &outputs)?;
     for (at, file) in args.files.iter().enumerate() {
         let read = if is_input(file) { Path::new("/dev/stdin") } else { file };
-        if let Some(path) = write
-            && files::same_file(path, read)
-        {
-            let message = format!("--write {}: is also the log; name another file", path.display());
-            return Err(Failure::usage_message(message));
-        }
         // If a file were given twice, the trace would contain all jobs of the file twice.
         let is_same = |other: &&PathBuf| !is_input(other) && files::same_file(other, read);
         if let Some(other) = args.files[..at].iter().find(is_same) {
@@ -196,20 +198,19 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
             import_all(inputs(&args.files), &how, outputs)
                 .map_err(|e| failure(e, "standard output"))?
         }
-        // A device or a pipe has no side files.
-        Some(path) if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) => {
-            let mut swf =
-                AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e))?;
-            let outputs = Outputs::trace(&mut swf);
-            let report = import_all(inputs(&args.files), &how, outputs)
-                .map_err(|e| failure(e, path.display()))?;
-            swf.finish().map_err(|e| Failure::output(path.display(), e))?;
-            report
-        }
         Some(path) => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             how.scratch = folder.unwrap_or(Path::new(".")).to_path_buf();
-            to_file(&args.files, &how, path, quiet)?
+            let mut trace = OutputFile::create(path)?;
+            match &beside {
+                Some(beside) => to_file(&args.files, &how, beside, trace, quiet)?,
+                None => {
+                    let report = import_all(inputs(&args.files), &how, Outputs::trace(&mut trace))
+                        .map_err(|e| failure(e, path.display()))?;
+                    trace.finish()?;
+                    report
+                }
+            }
         }
     };
     if !quiet {
@@ -230,48 +231,32 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
 }
 
 /// Imports a log into a file, and writes the side files of this file.
-fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<Report, Failure> {
-    let begin =
-        |path: &Path| AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e));
-    let beside = [nodes_path(path), shapes_path(path), ids_path(path)];
-    let mut swf = begin(path)?;
+fn to_file(
+    files: &[PathBuf],
+    how: &Import,
+    beside: &SideFiles,
+    mut trace: OutputFile,
+    quiet: bool,
+) -> Result<Report, Failure> {
+    let path = trace.path().to_path_buf();
+    let [nodes, shapes, ids] = written_beside(&path);
     let [mut nodes, mut shapes, mut ids] =
-        [begin(&beside[0])?, begin(&beside[1])?, begin(&beside[2])?];
+        [OutputFile::create(&nodes)?, OutputFile::create(&shapes)?, OutputFile::create(&ids)?];
     let outputs = Outputs {
-        swf: &mut swf,
+        swf: &mut trace,
         nodes: Some(&mut nodes),
         shapes: Some(&mut shapes),
         ids: Some(&mut ids),
     };
     let report = import_all(inputs(files), how, outputs).map_err(|e| failure(e, path.display()))?;
-    // A side file of another trace would be read together with the new trace.
     let used = [report.nodes, report.shapes, report.renamed].map(|jobs| jobs > 0);
-    let is_foreign =
-        |(path, is_used): &(&PathBuf, bool)| !is_used && fs::symlink_metadata(path).is_ok();
-    if let Some((path, _)) = beside.iter().zip(used).find(is_foreign) {
-        return Err(Failure::usage_message(format!(
-            "{} exists, but this log has no such data; replay would read the file with the trace: move the file away",
-            path.display()
-        )));
+    let written = [nodes, shapes, ids].into_iter().zip(used);
+    let written: Vec<_> = written.filter_map(|(file, is_used)| is_used.then_some(file)).collect();
+    let paths: Vec<_> = written.iter().map(|file| file.path().to_path_buf()).collect();
+    beside.finish(trace, &report.digest, written, false, quiet)?;
+    if !quiet {
+        paths.iter().for_each(|path| eprint_line(format_args!("side file: {}", path.display())));
     }
-    let mut packed = beside[0].clone().into_os_string();
-    packed.push(".gz");
-    let packed = PathBuf::from(packed);
-    if fs::symlink_metadata(&packed).is_ok() {
-        return Err(Failure::usage_message(format!(
-            "{} exists: replay would read this file as the nodes of the trace; move the file away",
-            packed.display()
-        )));
-    }
-    for ((path, file), is_used) in beside.iter().zip([nodes, shapes, ids]).zip(used) {
-        if is_used {
-            file.finish().map_err(|e| Failure::output(path.display(), e))?;
-            if !quiet {
-                eprint_line(format_args!("side file: {}", path.display()));
-            }
-        }
-    }
-    swf.finish().map_err(|e| Failure::output(path.display(), e))?;
     Ok(report)
 }
 

@@ -82,3 +82,8 @@ pub fn cancel_token(quiet: bool) -> CancelToken {
 pub fn cancel_by_signal(token: &CancelToken, quiet: bool) {
     *ACTIVE.lock().unwrap_or_else(PoisonError::into_inner) = Some((token.clone(), quiet));
 }
+
+/// Makes the next signal end the program at once, as before the first token. For work that does not check a token.
+pub fn end_by_signal() {
+    *ACTIVE.lock().unwrap_or_else(PoisonError::into_inner) = None;
+}

@@ -4,7 +4,8 @@
 //! complete, because shards are merged from their journals. The journals of `stream`, `contend` and whole searches are
 //! removed when their results are written.
 
-use std::io::{self, Write, stdout};
+use crate::cli::terminal::stdout;
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;

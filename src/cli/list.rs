@@ -1,6 +1,7 @@
 //! `replay list`: lists names with their meanings.
 
-use std::io::{self, Write};
+use crate::cli::terminal::stdout;
+use std::io::Write;
 
 use clap::{Args, ValueEnum};
 
@@ -134,7 +135,7 @@ pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
         Listing::Suites,
     ];
     let wanted = args.what.map_or(all.to_vec(), |one| vec![one]);
-    let mut out = io::stdout().lock();
+    let mut out = stdout();
     if matches!(args.format, ListFormat::Csv | ListFormat::Md) {
         let mut rows = Vec::new();
         for what in wanted {

@@ -53,17 +53,23 @@ mod session;
 mod shards;
 mod shell;
 mod show;
+mod side_files;
 mod skipped_jobs;
 mod strategy_selection;
 mod stream;
 mod sweep;
 mod synth;
+mod terminal;
 mod threads;
 mod tie_lists;
 mod usage;
 mod verify;
+mod write;
+
+pub use terminal::record_closed_stdout;
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -71,7 +77,7 @@ use std::sync::atomic::AtomicBool;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use exit::Exit;
+use exit::{Exit, Failure};
 
 /// Replay job traces of supercomputers through schedulers and processor allocators.
 #[derive(Debug, Parser)]
@@ -276,8 +282,12 @@ fn run_program(arguments: &[OsString]) -> Exit {
             // The parser returns help and version as errors whose text belongs on standard output.
             let code = if error.use_stderr() { Exit::Usage } else { Exit::Done };
             // If standard error is closed, only the exit code is reported.
-            let _ = exit::with_short_quotes(error).print();
-            return code;
+            let printed = exit::with_short_quotes(error).print();
+            let written = printed.and_then(|()| terminal::stdout().flush());
+            return match written {
+                Err(error) if code == Exit::Done => Failure::stdout(error).report(),
+                _ => code,
+            };
         }
     };
     let outcome = match cli.command {

@@ -2,16 +2,16 @@
 
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use super::args::{QuietArg, WriteArg};
 use super::exit::{Exit, Failure, eprint_line};
+use super::write::{NamedOutput, OutputFile, check_apart};
 use replay_core::table::{Table, write_csv};
 use replay_core::topology::Topology;
 use replay_experiment::compatibility::require_one_processor_per_point;
-use replay_experiment::files::{self, AtomicFile};
 use replay_network::packets::{self, PacketResult};
 use replay_network::{Network, Settings, Usage};
 
@@ -73,20 +73,12 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
     require_one_processor_per_point([&args.machine])?;
     let mut network = Network::new(&args.machine, args.network).map_err(Failure::usage)?;
     let name = args.packets.display().to_string();
-    let read = if name == "-" { Path::new("/dev/stdin") } else { &args.packets };
     // Outputs are checked before any work.
-    let channels = args.channels.as_ref().map(|path| {
-        if files::same_file(path, read) {
-            return Err(Failure::usage_message(format!(
-                "--channels {}: this file is also the list of packets; name another file",
-                path.display()
-            )));
-        }
-        let file = AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e));
-        file.map(|file| (path, file))
-    });
-    let channels = channels.transpose()?;
-    let mut out = args.write.begin(&[read])?;
+    let channels = args.channels.iter().map(|path| NamedOutput::of("--channels", path));
+    let outputs: Vec<_> = args.write.outputs().into_iter().chain(channels).collect();
+    check_apart([&args.packets], &outputs)?;
+    let channels = args.channels.as_deref().map(OutputFile::create).transpose()?;
+    let mut out = args.write.create()?;
     let list = if name == "-" {
         packets::read(io::stdin().lock(), "standard input", &args.machine)
     } else {
@@ -103,13 +95,12 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
     let results = packets::replay(&mut network, &list).map_err(Failure::data)?;
     let written = packets::write(&results, out.stream());
     written.map_err(|e| out.failed(e))?;
-    out.finish()?;
-    if let Some((path, mut file)) = channels {
+    let channels = channels.map(|mut file| {
         let usage: Vec<Usage> = network.usage().collect();
-        write_csv(&Usage::columns(), &usage, true, &mut file)
-            .and_then(|()| file.finish())
-            .map_err(|e| Failure::output(path.display(), e))?;
-    }
+        let written = write_csv(&Usage::columns(), &usage, true, &mut file);
+        written.map_err(|e| file.failed(e)).map(|()| file)
+    });
+    out.finish_with(channels.transpose()?)?;
     if !args.quiet.quiet {
         eprint_line(format_args!(
             "{} packets, {} cycles; {}",

@@ -15,6 +15,7 @@ use super::resolved_grid::ResolvedGrid;
 use super::results::{Results, metadata};
 use super::session::Session;
 use super::skipped_jobs::SkippedJobs;
+use crate::cli::terminal::stdout;
 use replay_core::metrics::{RunMetrics, comparable};
 use replay_core::number::counted;
 use replay_core::table::{Column, Name, Table, write_csv, write_json_line};
@@ -32,7 +33,6 @@ use replay_output::report::manifest::{
 use replay_output::report::{
     RUN_FIGURES, RunChange, Sheet, Shown, log_comparison_summary, shaken_summary, summary,
 };
-use std::io::stdout;
 
 /// The runs of a grid, which are printed and written as they are computed.
 pub struct Runs<'a> {

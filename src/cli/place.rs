@@ -2,7 +2,7 @@
 //! with other implementations.
 
 use std::collections::HashSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -103,8 +103,17 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
         Ok(file.machine)
     };
     let name = args.cases.display().to_string();
-    let read = if name == "-" { Path::new("/dev/stdin") } else { &args.cases };
-    let mut out = args.write.begin(&[read])?;
+    let mut inputs = vec![args.cases.clone()];
+    inputs.extend(args.hosts.clone());
+    // The cases name the files of machines that are read.
+    let machines = fs::read_dir(&args.machines).map_err(|e| {
+        let folder = args.machines.display();
+        Failure::usage(anyhow::Error::new(e).context(format!("cannot read --machines {folder}")))
+    })?;
+    inputs.extend(machines.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| {
+        path.extension().is_some_and(|ending| ending == "conf" || ending == "yaml")
+    }));
+    let mut out = args.write.begin(inputs)?;
     let answered = if name == "-" {
         let mut input = io::stdin().lock();
         match has_rules(&mut input) {

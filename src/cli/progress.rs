@@ -15,41 +15,115 @@ use super::threads::Ticker;
 use replay_core::number::grouped;
 use replay_experiment::sweep::Plan;
 
-/// Returns a progress bar with `steps` steps, or a spinner if `steps` is `None`, and the ticker that redraws the bar. A
-/// template may contain the keys of the library indicatif, `{rate}` for steps per second, and `{left}` for the
-/// remaining time. `{rate}` and `{left}` are computed from the mean speed since the bar was created.
-pub fn bar(quiet: bool, steps: Option<u64>, template: &str) -> (ProgressBar, Option<Ticker>) {
-    bar_with(quiet, steps, template, |state| left(state.pos(), state.len(), state.elapsed()))
+/// A progress line on standard error. It always fits one line of the terminal.
+pub struct ProgressLine {
+    bar: ProgressBar,
+    /// Text that commands set, such as the number of finished cells.
+    message: Arc<Mutex<String>>,
+    _ticker: Option<Ticker>,
 }
 
-/// Returns a [`bar`] in which `{left}` is the text that `left` returns.
-fn bar_with(
-    quiet: bool,
-    steps: Option<u64>,
-    template: &str,
-    left: impl Fn(&ProgressState) -> String + Clone + Send + Sync + 'static,
-) -> (ProgressBar, Option<Ticker>) {
-    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    let bar = ProgressBar::with_draw_target(steps, target);
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        let rate = |state: &ProgressState, to: &mut dyn Write| {
-            // An error while drawing has no effect on the work.
-            let _ = to.write_str(&rate(state.pos(), state.elapsed()));
-        };
-        let left = move |state: &ProgressState, to: &mut dyn Write| {
-            let _ = to.write_str(&left(state));
-        };
-        bar.set_style(style.with_key("rate", rate).with_key("left", left));
+/// Narrowest bar that is drawn, in characters.
+const NARROWEST: usize = 8;
+
+impl ProgressLine {
+    /// Creates a line with `steps` steps and the text that `text` returns for the state and the message. If the number
+    /// of steps is known, a bar fills the rest of the line.
+    pub fn new(
+        quiet: bool,
+        steps: Option<u64>,
+        text: impl Fn(&ProgressState, &str) -> String + Clone + Send + Sync + 'static,
+    ) -> Self {
+        let target =
+            if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(steps, target);
+        let message = Arc::new(Mutex::new(String::new()));
+        if let Ok(style) = ProgressStyle::with_template("{line}") {
+            let shared = message.clone();
+            let line = move |state: &ProgressState, to: &mut dyn Write| {
+                let text = text(state, &shared.lock().unwrap_or_else(PoisonError::into_inner));
+                let done = state.len().map(|all| state.pos() as f64 / all.max(1) as f64);
+                // The width is read each time, because a terminal can change its size. An error while drawing has no
+                // effect on the work.
+                let _ = to.write_str(&fitted(&text, done, width()));
+            };
+            bar.set_style(style.with_key("line", line));
+        }
+        let ticker = (!bar.is_hidden()).then(|| {
+            let bar = bar.clone();
+            Ticker::new(move || {
+                if !bar.is_finished() {
+                    bar.tick();
+                }
+            })
+        });
+        Self { bar, message, _ticker: ticker }
     }
-    let ticker = (!bar.is_hidden()).then(|| {
-        let bar = bar.clone();
-        Ticker::new(move || {
-            if !bar.is_finished() {
-                bar.tick();
-            }
-        })
-    });
-    (bar, ticker)
+
+    /// Returns whether nothing is drawn.
+    pub fn is_hidden(&self) -> bool {
+        self.bar.is_hidden()
+    }
+
+    /// Sets the message, which appears when the line is drawn again.
+    pub fn set_message(&self, message: String) {
+        *self.message.lock().unwrap_or_else(PoisonError::into_inner) = message;
+    }
+
+    /// Adds steps.
+    pub fn inc(&self, steps: u64) {
+        self.bar.inc(steps);
+    }
+
+    /// Sets the number of finished steps.
+    pub fn set_position(&self, steps: u64) {
+        self.bar.set_position(steps);
+    }
+
+    /// Calls a function that prints lines; the lines appear above this line.
+    pub fn above<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.bar.suspend(write)
+    }
+
+    /// Removes the line.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Returns the width of the terminal on standard error in characters.
+fn width() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr());
+    size.map_or(80, |size| usize::from(size.ws_col)).max(1)
+}
+
+/// Returns a line of at most `width - 1` characters: the text, and before it a bar of the share `done` if there is room.
+/// A longer text is cut. The last column stays free, because some terminals begin a new line after it.
+fn fitted(text: &str, done: Option<f64>, width: usize) -> String {
+    let room = width.saturating_sub(1);
+    let length = text.chars().count();
+    if length > room {
+        return text.chars().take(room).collect();
+    }
+    match done {
+        Some(done) if room - length > NARROWEST => {
+            let bar = room - length - 1;
+            let full = ((bar as f64 * done) as usize).min(bar);
+            format!("{}{} {text}", "█".repeat(full), "░".repeat(bar - full))
+        }
+        _ => text.to_string(),
+    }
+}
+
+/// Returns the number of finished steps, and of all steps if it is known.
+pub fn steps(state: &ProgressState) -> String {
+    let all = state.len().map_or(String::new(), |all| format!("/{}", grouped(all)));
+    format!("{}{all}", grouped(state.pos()))
+}
+
+/// Returns the remaining time at the mean speed so far; see [`remaining`].
+pub fn time_left(state: &ProgressState) -> String {
+    remaining(state.pos(), state.len(), state.elapsed())
 }
 
 /// Formats the mean number of steps per second with two significant digits.
@@ -67,7 +141,7 @@ fn rate(done: u64, elapsed: Duration) -> String {
 
 /// Formats the remaining time at the mean speed so far. Before the first step, or if the number of steps is unknown,
 /// formats the elapsed time instead.
-fn left(done: u64, all: Option<u64>, elapsed: Duration) -> String {
+fn remaining(done: u64, all: Option<u64>, elapsed: Duration) -> String {
     match all {
         Some(all) if done > 0 => {
             let rest = all.saturating_sub(done) as f64 / done as f64;
@@ -112,25 +186,30 @@ impl GridWork {
 
 /// Progress of cells: finished cells, jobs per second, remaining time.
 pub struct Progress {
-    bar: ProgressBar,
-    _ticker: Option<Ticker>,
+    line: ProgressLine,
     cells: usize,
     done: AtomicUsize,
     /// The kinds of the cells, and the work of each kind; `None` if the cells do not belong to a plan.
     grid: Option<(CellKinds, Arc<Mutex<GridWork>>)>,
 }
 
-const CELLS: &str = "{wide_bar} {msg} cells, {human_pos}/{human_len} jobs, {rate} {left}";
+/// Returns the text of a line about cells; `left` returns the remaining time. The most important numbers are first,
+/// because a narrow terminal cuts the text.
+fn of_cells(state: &ProgressState, cells: &str, left: String) -> String {
+    let jobs = steps(state);
+    format!("{cells} cells, {left}, {jobs} jobs {}", rate(state.pos(), state.elapsed()))
+}
 
 impl Progress {
-    /// Creates the progress bar of `cells` cells with `jobs` jobs in total.
+    /// Creates the progress line of `cells` cells with `jobs` jobs in total.
     pub fn new(quiet: bool, cells: usize, jobs: u64) -> Self {
-        let (bar, _ticker) = bar(quiet, Some(jobs), CELLS);
-        bar.set_message(format!("0/{cells}"));
-        Self { _ticker, bar, cells, done: AtomicUsize::new(0), grid: None }
+        let text = |state: &ProgressState, cells: &str| of_cells(state, cells, time_left(state));
+        let line = ProgressLine::new(quiet, Some(jobs), text);
+        line.set_message(format!("0/{cells}"));
+        Self { line, cells, done: AtomicUsize::new(0), grid: None }
     }
 
-    /// Creates the progress bar of the cells `runs` of a plan. The remaining time is estimated from the time per job of
+    /// Creates the progress line of the cells `runs` of a plan. The remaining time is estimated from the time per job of
     /// each kind of cells.
     ///
     /// # Errors
@@ -138,7 +217,7 @@ impl Progress {
     pub fn of_plan(quiet: bool, plan: &Plan, runs: &[u32]) -> Result<Self, Failure> {
         let jobs = runs.iter().map(|&run| plan.jobs(run)).sum();
         let progress = Self::new(quiet, runs.len(), jobs);
-        if progress.bar.is_hidden() {
+        if progress.line.is_hidden() {
             return Ok(progress);
         }
         let kinds = CellKinds::new(plan).map_err(Failure::usage)?;
@@ -148,16 +227,17 @@ impl Progress {
         }
         let work = Arc::new(Mutex::new(work));
         let shared = work.clone();
-        let left = move |state: &ProgressState| {
+        let text = move |state: &ProgressState, cells: &str| {
             let work = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            match work.left(state.elapsed()) {
+            let left = match work.left(state.elapsed()) {
                 Some(left) => format!("{} left", length(left)),
                 None => format!("{} so far", length(state.elapsed())),
-            }
+            };
+            of_cells(state, cells, left)
         };
-        let (bar, _ticker) = bar_with(quiet, Some(jobs), CELLS, left);
-        bar.set_message(progress.bar.message());
-        Ok(Self { bar, _ticker, grid: Some((kinds, work)), ..progress })
+        let line = ProgressLine::new(quiet, Some(jobs), text);
+        line.set_message(format!("0/{}", runs.len()));
+        Ok(Self { line, grid: Some((kinds, work)), ..progress })
     }
 
     /// Records that `jobs` jobs of the cell `run` have started, and that they took the time `took`.
@@ -172,61 +252,63 @@ impl Progress {
     /// Counts a finished cell; its jobs are counted by [`jobs_done`](Self::jobs_done).
     pub fn cell_done(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        self.bar.set_message(format!("{done}/{}", self.cells));
+        self.line.set_message(format!("{done}/{}", self.cells));
     }
 
     /// Counts finished jobs. The count never exceeds the number of all jobs, although requeued jobs finish twice.
     pub fn jobs_done(&self, jobs: u64) {
-        let room = self.bar.length().map_or(jobs, |all| all.saturating_sub(self.bar.position()));
-        self.bar.inc(jobs.min(room));
+        let bar = &self.line.bar;
+        let room = bar.length().map_or(jobs, |all| all.saturating_sub(bar.position()));
+        self.line.inc(jobs.min(room));
     }
 
-    /// Prints a line above the bar.
+    /// Prints a line above the progress line.
     pub fn print_line(&self, line: &str) {
-        self.bar.suspend(|| eprint_line(line));
+        self.line.above(|| eprint_line(line));
     }
 
-    /// Removes the bar.
+    /// Removes the line.
     pub fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.line.finish();
     }
 }
 
 /// Progress of points with an unknown number of jobs: the number of finished points, and the number of jobs so far.
 pub struct Points {
-    bar: ProgressBar,
-    _ticker: Option<Ticker>,
+    line: ProgressLine,
     jobs: AtomicU64,
 }
 
 impl Points {
     /// Progress of `points` points.
     pub fn new(quiet: bool, points: usize) -> Self {
-        let template = "{spinner} {human_pos}/{human_len} points, {msg} jobs, {elapsed}";
-        let (bar, _ticker) = bar(quiet, Some(points as u64), template);
-        bar.set_message("0");
-        Self { bar, _ticker, jobs: AtomicU64::new(0) }
+        let text = |state: &ProgressState, jobs: &str| {
+            format!("{} points, {jobs} jobs, {}", steps(state), length(state.elapsed()))
+        };
+        let line = ProgressLine::new(quiet, Some(points as u64), text);
+        line.set_message("0".to_string());
+        Self { line, jobs: AtomicU64::new(0) }
     }
 
     /// Counts a finished point.
     pub fn point_done(&self) {
-        self.bar.inc(1);
+        self.line.inc(1);
     }
 
     /// Counts finished jobs.
     pub fn jobs_done(&self, jobs: u64) {
         let all = self.jobs.fetch_add(jobs, Ordering::Relaxed) + jobs;
-        self.bar.set_message(grouped(all));
+        self.line.set_message(grouped(all));
     }
 
-    /// Calls a function that prints lines; the lines appear above the bar.
+    /// Calls a function that prints lines; the lines appear above the progress line.
     pub fn above<T>(&self, write: impl FnOnce() -> T) -> T {
-        self.bar.suspend(write)
+        self.line.above(write)
     }
 
-    /// Removes the bar.
+    /// Removes the line.
     pub fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.line.finish();
     }
 }
 
@@ -251,13 +333,26 @@ mod tests {
     }
 
     #[test]
+    fn a_line_fits_the_terminal() {
+        let text = "1/3 cells, 5 s left";
+        for width in [1, 5, 20, 21, 28, 29, 30, 80, 300] {
+            let line = fitted(text, Some(0.5), width);
+            assert!(line.chars().count() < width, "{line}");
+            assert_eq!(line.contains('█'), width > text.len() + NARROWEST + 1, "{line}");
+        }
+        assert_eq!(fitted(text, None, 80), text);
+        assert_eq!(fitted(text, Some(0.5), 10), "1/3 cells");
+        assert_eq!(fitted("x", Some(2.0), 12), "█████████ x");
+    }
+
+    #[test]
     fn time_left_follows_the_speed_so_far() {
         let seconds = Duration::from_secs;
-        assert_eq!(left(0, Some(100), seconds(7)), "7 s so far");
-        assert_eq!(left(25, Some(100), seconds(10)), "30 s left");
-        assert_eq!(left(25, Some(1_000_000), seconds(1)), "11 h left");
-        assert_eq!(left(120, Some(100), seconds(10)), "0 s left");
-        assert_eq!(left(3, None, seconds(2)), "2 s so far");
+        assert_eq!(remaining(0, Some(100), seconds(7)), "7 s so far");
+        assert_eq!(remaining(25, Some(100), seconds(10)), "30 s left");
+        assert_eq!(remaining(25, Some(1_000_000), seconds(1)), "11 h left");
+        assert_eq!(remaining(120, Some(100), seconds(10)), "0 s left");
+        assert_eq!(remaining(3, None, seconds(2)), "2 s so far");
         assert_eq!(rate(0, seconds(3)), "");
         assert_eq!(rate(7, seconds(2)), "3.5/s");
         assert_eq!(rate(12_345_678, seconds(10)), "1,200,000/s");

@@ -1,7 +1,7 @@
 //! `replay report`: writes a page of HTML about folders of results.
 
-use std::fs::File;
-use std::io::Read;
+use std::fs::{self, File};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,14 +10,18 @@ use super::args::QuietArg;
 use super::exit::{Exit, Failure, eprint_line};
 use super::list;
 use super::result_kind::Kind;
+use super::write::{NamedOutput, OutputFile, check_apart};
 use replay_core::number::grouped;
 use replay_core::table::Records;
 use replay_experiment::compare::REPLAYED;
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_output::frame::read::{JobsTable, ReadError};
 use replay_output::report::page::{
-    self, DOCTYPE, Folder, FolderError, compare_top_strategies, is_published,
+    self, BEGINNING, DOCTYPE, Folder, FolderError, compare_top_strategies, is_published,
 };
+
+/// Name of the page without `--write`.
+const DEFAULT_PAGE: &str = "report.html";
 
 /// Arguments of `replay report`.
 #[derive(Clone, Debug, Args)]
@@ -33,9 +37,11 @@ pub struct ReportArgs {
     #[arg(value_name = "DIR|FILE.csv", required = true)]
     of: Vec<PathBuf>,
 
-    /// Write to this file.
-    #[arg(long, value_name = "FILE", default_value = "report.html")]
-    write: PathBuf,
+    /// Write to this file [default: report.html].
+    ///
+    /// The option replaces any page of HTML with this name; without the option, only a page that replay wrote is replaced.
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
 
     #[command(flatten)]
     quiet: QuietArg,
@@ -43,7 +49,9 @@ pub struct ReportArgs {
 
 /// Writes the page.
 pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
-    replaces_no_data(&args.write)?;
+    let write = args.write.as_deref().unwrap_or(Path::new(DEFAULT_PAGE));
+    check_apart(&args.of, &[NamedOutput::of("--write", write)])?;
+    replaces_no_data(write, args.write.is_some())?;
     let (mut folders, mut published) = (Vec::new(), Vec::new());
     for path in &args.of {
         // A path that does not exist is treated as a folder, so that the error reports an absent
@@ -61,11 +69,12 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         }
     }
     let page = page::page(&folders, &published, &crate::cli::build::this());
-    replay_experiment::files::write(&args.write, page.as_bytes())
-        .map_err(|e| Failure::output(args.write.display(), e))?;
+    let mut file = OutputFile::create(write)?;
+    file.write_all(page.as_bytes()).map_err(|e| file.failed(e))?;
+    file.finish()?;
     if !args.quiet.quiet {
         let kilobytes = grouped(page.len().div_ceil(1000) as u64);
-        eprint_line(format_args!("{}: {kilobytes} kB", args.write.display()));
+        eprint_line(format_args!("{}: {kilobytes} kB", write.display()));
     }
     Ok(Exit::Done)
 }
@@ -107,16 +116,25 @@ fn read(results: &ResultFolder) -> Result<Folder, Unread> {
     Ok(folder)
 }
 
-/// Returns an error if `path` exists and is not an HTML page, because it may be an input.
-fn replaces_no_data(path: &Path) -> Result<(), Failure> {
-    let mut begin = [0; DOCTYPE.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+/// Returns an error if `path` exists and is not an HTML page, because it may be an input, or if the name was not given
+/// and replay did not write the page.
+fn replaces_no_data(path: &Path, is_named: bool) -> Result<(), Failure> {
+    // Reading a pipe or a device could block, and writing replaces nothing.
+    if !fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
+        return Ok(());
+    }
+    let mut begin = Vec::new();
+    let read =
+        File::open(path).and_then(|file| file.take(BEGINNING.len() as u64).read_to_end(&mut begin));
+    let path = path.display();
     match read {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Ok(()) if begin == DOCTYPE.as_bytes() => Ok(()),
+        Ok(_) if begin.starts_with(BEGINNING.as_bytes()) => Ok(()),
+        Ok(_) if begin.starts_with(DOCTYPE.as_bytes()) && is_named => Ok(()),
+        Ok(_) if begin.starts_with(DOCTYPE.as_bytes()) => Err(Failure::usage_message(format!(
+            "{path}: was not written by replay; --write {path} replaces it, --write FILE names another file"
+        ))),
         _ => Err(Failure::usage_message(format!(
-            "--write {}: exists and is not a page of HTML; name another file",
-            path.display()
+            "--write {path}: exists and is not a page of HTML; name another file"
         ))),
     }
 }

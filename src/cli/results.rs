@@ -1,6 +1,7 @@
 //! A common way to print and write the results of commands.
 
-use std::io::{self, Write, stdout};
+use crate::cli::terminal::stdout;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;

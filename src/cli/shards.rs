@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::args::{OutputArgs, ProcessArgs};
 use super::exit::Failure;
-use super::journal::{PLAN_FILE, PlanFile};
+use super::journal::{PLAN_FILE, PlanFile, is_plan};
 use super::print::{SortArg, TableArgs};
 use super::result_kind::Kind;
 use replay_core::number::grouped;
@@ -162,7 +162,12 @@ impl ShardFolder {
 /// Returns the failure for a folder whose plan cannot be used.
 pub fn no_plan(path: &Path, cause: impl Into<anyhow::Error>) -> Failure {
     let plan = path.join(PLAN_FILE);
-    let what = format!("{} is not a shard plan; run the shard again with --force", plan.display());
+    // Even --force replaces only a plan of replay.
+    let advice = match Dir::open(path).is_ok_and(|dir| is_plan(&dir)) {
+        true => "run the shard again with --force",
+        false => "move it away and run the shard again with --force",
+    };
+    let what = format!("{} is not a shard plan; {advice}", plan.display());
     Failure::data(cause.into().context(what))
 }
 

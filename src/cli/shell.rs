@@ -1,7 +1,8 @@
 //! `replay completions` and `replay man`.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Args, Command};
@@ -10,8 +11,8 @@ use clap_complete::Shell;
 use super::complete::lists;
 use super::exit::{Exit, Failure};
 use super::list::{Listing, names};
-use replay_experiment::files;
-use std::io::stdout;
+use super::write::{OutputFile, finish_all};
+use crate::cli::terminal::stdout;
 
 /// Arguments of `replay completions`.
 #[derive(Clone, Debug, Args)]
@@ -58,6 +59,11 @@ fn offered(arg: Arg) -> Arg {
     arg.value_parser(PossibleValuesParser::new(values))
 }
 
+/// Text near the beginning of every manual page of this program.
+const PAGE_MARK: &str = "\n.TH replay";
+/// Number of bytes that contain [`PAGE_MARK`].
+const MARK_WITHIN: u64 = 200;
+
 /// Arguments of `replay man`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
@@ -74,7 +80,6 @@ pub fn man(args: &ManArgs, mut command: Command) -> Result<Exit, Failure> {
     let Some(dir) = &args.all else {
         return write(&page(command)?);
     };
-    std::fs::create_dir_all(dir).map_err(|e| Failure::output(dir.display(), e))?;
     // This call sets the full names of subcommands.
     command.build();
     let subcommands = command.get_subcommands().filter(|sub| sub.get_name() != "help");
@@ -88,13 +93,38 @@ pub fn man(args: &ManArgs, mut command: Command) -> Result<Exit, Failure> {
         .collect();
     pages.insert(0, ("replay".to_string(), command));
     let mut written = String::new();
+    let mut files = Vec::new();
     for (name, command) in pages {
         let path = dir.join(format!("{name}.1"));
-        let failed = |e| Failure::output(path.display(), e);
-        files::write(&path, &page(command)?).map_err(failed)?;
+        replaces_only_a_page(&path)?;
+        let mut file = OutputFile::create(&path)?;
+        file.write_all(&page(command)?).map_err(|e| file.failed(e))?;
+        files.push(file);
         written += &format!("{}\n", path.display());
     }
+    finish_all(files)?;
     write(written.as_bytes())
+}
+
+/// Returns an error if the file exists and is not a manual page of this program.
+fn replaces_only_a_page(path: &Path) -> Result<(), Failure> {
+    let begin = match fs::metadata(path) {
+        Ok(meta) if meta.is_file() => File::open(path).and_then(|file| {
+            let mut begin = Vec::new();
+            file.take(MARK_WITHIN).read_to_end(&mut begin).map(|_| begin)
+        }),
+        Ok(_) => Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => Err(error),
+    };
+    let begin = begin.map_err(|e| Failure::output(path.display(), e))?;
+    match String::from_utf8_lossy(&begin).contains(PAGE_MARK) {
+        true => Ok(()),
+        false => Err(Failure::usage_message(format!(
+            "{}: was not written by replay; move it away, or choose another folder",
+            path.display()
+        ))),
+    }
 }
 
 /// Renders a manual page as roff.

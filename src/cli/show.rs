@@ -22,7 +22,9 @@ use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::session::Session;
+use super::side_files::read_beside;
 use super::skipped_jobs::why_not_started;
+use crate::cli::terminal::stdout;
 use replay_core::number::grouped;
 use replay_core::swf::Header;
 use replay_core::topology::{Hierarchy, NodeId, Topology};
@@ -32,7 +34,6 @@ use replay_experiment::{Cell, CellProblem};
 use replay_output::plot::{Edge, MachineMap, Plots, save};
 use replay_output::report::machine::{ABSENT, Sheets, holders, machine_map, symbol};
 use replay_output::report::{Sheet, Shown};
-use std::io::stdout;
 
 /// Arguments of `replay show`.
 #[derive(Clone, Debug, Args)]
@@ -150,7 +151,11 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         return window::draw(&mut session, &loaded, cell, drawn, window);
     }
     if args.perfetto {
-        return window::events(cell, &args.write, quiet);
+        let beside = loaded.traces.iter().flat_map(|trace| read_beside(&trace.workload.source));
+        let is_piped = args.grid.trace.iter().any(|name| name == "-");
+        let stdin = is_piped.then(|| PathBuf::from("-"));
+        let inputs = loaded.inputs().into_iter().chain(beside).chain(stdin);
+        return window::events(inputs, cell, &args.write, quiet);
     }
     let when = match (args.at, args.job) {
         (Some(at), _) => When::At(seconds("--at", at, &cell.trace.workload.header)?),

@@ -8,13 +8,13 @@ use clap::Args;
 
 use super::args::{QuietArg, SeedArg, WriteArg};
 use super::exit::{Exit, Failure, eprint_line};
+use super::side_files::SideFiles;
+use super::terminal::stdout;
+use super::write::{OutputFile, check_apart};
 use replay_core::naming::StrategyName;
 use replay_core::workload::lublin::{LublinFeitelson, write_swf};
-use replay_core::workload::sidecar::check_file;
-use replay_core::workload::stochastic::{ids_path, nodes_path, shapes_path};
+use replay_core::workload::stochastic::shapes_path;
 use replay_core::workload::synthetic::{SyntheticTrace, generate};
-use replay_experiment::files::AtomicFile;
-use std::io::stdout;
 
 /// Arguments of `replay synth`.
 #[derive(Clone, Debug, Args)]
@@ -73,48 +73,27 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
         out.write_all(&made.swf).and_then(|()| out.flush()).map_err(Failure::stdout)?;
         return Ok(Exit::Done);
     };
-    // A device or a pipe has no side files.
-    let is_file = fs::metadata(path).map_or(true, |metadata| metadata.is_file());
-    let shapes = made.shapes.as_ref().filter(|_| is_file).map(|shapes| (shapes_path(path), shapes));
-    if is_file {
-        refuse_others(path, &made)?;
-    }
-    let begin = |path: &Path, bytes: &[u8]| {
-        let begin = || {
-            let mut file = AtomicFile::create(path)?;
-            file.write_all(bytes)?;
-            file.flush().map(|()| file)
-        };
-        begin().map_err(|e| Failure::output(path.display(), e))
+    let written = |path: &Path, bytes: &[u8]| {
+        let mut file = OutputFile::create(path)?;
+        file.write_all(bytes).map_err(|e| file.failed(e)).map(|()| file)
     };
-    // The trace and the file of shapes are both complete before they are renamed. If the program ends between the two
-    // renames, the shapes file has the digest of the new trace, and readers refuse to use it with the old trace.
-    let beside = shapes.map(|(path, bytes)| begin(&path, bytes).map(|file| (path, file)));
-    let swf = begin(path, &made.swf)?;
-    if let Some((path, file)) = beside.transpose()? {
-        file.finish().map_err(|e| Failure::output(path.display(), e))?;
-        if !args.quiet.quiet {
-            eprint_line(format_args!("shapes: {}", path.display()));
-        }
+    // A device or a pipe has no side files.
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        written(path, &made.swf)?.finish()?;
+        return Ok(Exit::Done);
     }
-    swf.finish().map_err(|e| Failure::output(path.display(), e))?;
-    Ok(Exit::Done)
-}
-
-/// Returns an error if there are side files of another trace, because they would be read together with the new trace.
-fn refuse_others(path: &Path, made: &SyntheticTrace) -> Result<(), Failure> {
-    let replaced = made.shapes.is_some().then(|| shapes_path(path));
+    let side_files = SideFiles::new(path)?;
+    check_apart([""; 0], &side_files.outputs())?;
+    let shapes = made.shapes.as_ref().map(|shapes| written(&shapes_path(path), shapes));
+    let (trace, shapes) = (written(path, &made.swf)?, shapes.transpose()?);
     let digest = blake3::hash(&made.swf).to_hex();
-    let beside = [shapes_path(path), nodes_path(path), ids_path(path)];
-    for file in beside.iter().filter(|file| replaced.as_ref() != Some(file)) {
-        check_file(file, &path.display().to_string(), &digest).map_err(|other| {
-            Failure::usage_message(format!(
-                "{}: belongs to a trace other than --write {}; move the file away",
-                other.file, other.trace
-            ))
-        })?;
+    // Shapes that were written by hand for a model without shapes are kept.
+    let beside = shapes.as_ref().map(|shapes| shapes.path().to_path_buf());
+    side_files.finish(trace, &digest, shapes.into_iter().collect(), true, args.quiet.quiet)?;
+    if let Some(path) = beside.filter(|_| !args.quiet.quiet) {
+        eprint_line(format_args!("shapes: {}", path.display()));
     }
-    Ok(())
+    Ok(Exit::Done)
 }
 
 /// Generates a trace by the Lublin-Feitelson model with the parameters given by separate options.

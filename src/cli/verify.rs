@@ -12,17 +12,17 @@ use super::figure_args::FigureArgs;
 use super::interrupt::cancel_token;
 use super::output::writable;
 use super::print::TableArgs;
+use super::write::{NamedOutput, OutputFile, check_apart};
+use crate::cli::terminal::stdout;
 use replay_core::naming::hint;
 use replay_core::sanitize::excerpt;
 use replay_core::table::{Table, write_csv};
-use replay_core::workload::SearchPath;
-use replay_experiment::files::AtomicFile;
+use replay_core::workload::{Manifest, SearchPath};
 use replay_output::plot::Plots;
 use replay_published::{
     Audit, Check, Class, NotRun, SUITES, Selection, Suite, Verdict, VerifyError, unnoticed,
     without_verdict,
 };
-use std::io::stdout;
 
 /// Arguments of `replay verify`.
 #[derive(Clone, Debug, Args)]
@@ -105,17 +105,16 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         ));
     }
     // Outputs are checked before any work.
-    let unwritten = |path: &PathBuf, e| Failure::output(path.display(), e);
-    let begun = args.write.as_ref().map(|path| {
-        AtomicFile::create(path).map(|file| (path, file)).map_err(|e| unwritten(path, e))
-    });
-    let begun = begun.transpose()?;
+    let traces = SearchPath::from_env();
+    let outputs: Vec<_> = args.write.iter().map(|path| NamedOutput::of("--write", path)).collect();
+    check_apart(known_traces(&traces), &outputs)?;
+    let begun = args.write.as_deref().map(OutputFile::create).transpose()?;
     let style = args.figures.style()?;
     if let Some(dir) = &args.out {
         writable(dir)?;
     }
     let selection = Selection {
-        traces: SearchPath::from_env(),
+        traces,
         only: args.trace.clone(),
         full: args.full,
         shake,
@@ -153,10 +152,10 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
             "--trace: no published number belongs to these traces (replay list suites)",
         ));
     }
-    if let Some((path, mut file)) = begun {
-        write_csv(&Check::columns(), &checks, true, &mut file)
-            .and_then(|()| file.finish())
-            .map_err(|e| unwritten(path, e))?;
+    if let Some(mut file) = begun {
+        let written = write_csv(&Check::columns(), &checks, true, &mut file);
+        written.map_err(|e| file.failed(e))?;
+        file.finish()?;
     }
     if let Some(dir) = &args.out {
         let of_suites: Vec<_> =
@@ -205,6 +204,14 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let absent = |check: &Check| matches!(check.verdict(), Verdict::NotRun(NotRun::Absent(_)));
     let incomplete = args.complete && checks.iter().any(absent);
     Ok(if complaints.is_empty() && !incomplete { Exit::Done } else { Exit::Differs })
+}
+
+/// Returns the files of the known traces, which suites may read.
+fn known_traces(path: &SearchPath) -> Vec<PathBuf> {
+    // The manifest is part of the program; a suite reports an error in it.
+    let Ok(manifest) = Manifest::embedded() else { return Vec::new() };
+    let names = manifest.names().into_iter();
+    names.filter_map(|name| path.resolve(name, &manifest).ok()).collect()
 }
 
 /// Returns a message for each check and each audit whose outcome is not as declared.

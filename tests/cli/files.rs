@@ -178,7 +178,7 @@ fn does_not_overwrite_the_list_of_packets() {
     symlink("packets.csv", dir.path("link.csv")).expect("a link");
     for channels in ["packets.csv", "./packets.csv", "link.csv"] {
         let command = format!("network --packets packets.csv --channels {channels}");
-        dir.replay(&command).fails(2, 1, &["is also the list of packets"]);
+        dir.replay(&command).fails(2, 1, &["is also the input"]);
         assert_eq!(dir.read("packets.csv"), PACKETS.as_bytes());
     }
     let line = "\"$0\" network --packets - --channels packets.csv < packets.csv";
@@ -186,7 +186,7 @@ fn does_not_overwrite_the_list_of_packets() {
         .args(["-c", line, env!("CARGO_BIN_EXE_replay")])
         .current_dir(dir.path(""))
         .output();
-    Outcome::new(line, output.expect("a shell")).code(2).says("is also the list of packets");
+    Outcome::new(line, output.expect("a shell")).code(2).says("is also the input");
     assert_eq!(dir.read("packets.csv"), PACKETS.as_bytes());
     // An invalid list leaves the previous table of channels unchanged.
     let dir = dir.file("channels.csv", "of yesterday");

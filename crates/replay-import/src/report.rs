@@ -66,6 +66,8 @@ pub struct Report {
     pub lines: u64,
     /// Number of jobs written.
     pub jobs: u64,
+    /// BLAKE3 digest of the written trace, hexadecimal; empty until the trace is written.
+    pub digest: String,
     /// Number of jobs in the nodes file.
     pub nodes: u64,
     /// Number of jobs in the shapes file.

@@ -589,12 +589,13 @@ impl<'a> Sink<'a> {
             .map_err(ImportError::Output)?;
         let Digested { inner, digest } = writer.into_inner();
         inner.flush().map_err(ImportError::Output)?;
-        let digest = digest.finalize().to_hex();
+        let digest = digest.finalize().to_hex().to_string();
         for out in self.beside.into_iter().flatten() {
             write_trace_line(&digest, out)
                 .and_then(|()| out.flush())
                 .map_err(ImportError::Output)?;
         }
+        self.report.digest = digest;
         Ok(self.report)
     }
 }

@@ -21,6 +21,7 @@ use crate::cli::figure_args::FigureArgs;
 use crate::cli::named_value::one;
 use crate::cli::print::{FormatArg, SortArg, TableArgs};
 use crate::cli::result_kind::Kind;
+use crate::cli::terminal::stdout;
 use replay_core::metrics::blocks::FEWEST;
 use replay_core::metrics::comparable;
 use replay_core::number::{counted, fixed, grouped};
@@ -33,7 +34,6 @@ use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::schedule_diff::StartChange;
 use replay_output::frame::read::{self, JobsTable, ReadError};
 use replay_output::plot::{FigureStyle, Plots};
-use std::io::stdout;
 
 /// Arguments of `replay compare`.
 #[derive(Clone, Debug, Args)]

@@ -4,11 +4,11 @@ use std::io::Write;
 
 use crate::cli::exit::Failure;
 use crate::cli::print::{FormatArg, Sorting, TableArgs};
+use crate::cli::terminal::stdout;
 use replay_core::number::{fixed, grouped};
 use replay_experiment::schedule_diff::{ScheduleDiff, StartChange};
 use replay_output::plot::{FileNames, Plots, Shift, Shifts, save};
 use replay_output::report::{Sheet, Shown};
-use std::io::stdout;
 
 /// Maximum number of jobs in the table of the largest shifts.
 const ROWS: usize = 20;

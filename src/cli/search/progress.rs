@@ -2,17 +2,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use indicatif::ProgressBar;
+use indicatif::ProgressState;
 
-use crate::cli::progress::bar;
-use crate::cli::threads::Ticker;
+use crate::cli::progress::{ProgressLine, steps, time_left};
 use replay_core::number::{counted, fixed, grouped};
 use replay_experiment::search::Archive;
 
 /// Progress of a search on standard error: evaluations, best vector so far, time.
 pub struct Progress {
-    bar: ProgressBar,
-    _ticker: Option<Ticker>,
+    line: ProgressLine,
     /// Number of decisions of an evaluation.
     per: u64,
     /// Number of decisions since the last update from the archive.
@@ -23,33 +21,32 @@ impl Progress {
     /// Creates the progress bar of a search in which each evaluation has `per` decisions. `evaluations` is the number
     /// of evaluations, if it is known.
     pub fn new(quiet: bool, evaluations: Option<u64>, per: u64) -> Self {
-        let template = match evaluations {
-            Some(_) => "{wide_bar} {human_pos}/{human_len} vectors{msg}, {left}",
-            None => "{spinner} {human_pos} vectors{msg}, {elapsed}",
+        let text = |state: &ProgressState, best: &str| {
+            format!("{} vectors, {}{best}", steps(state), time_left(state))
         };
-        let (bar, _ticker) = bar(quiet, evaluations, template);
-        Self { bar, _ticker, per: per.max(1), decisions: AtomicU64::new(0) }
+        let line = ProgressLine::new(quiet, evaluations, text);
+        Self { line, per: per.max(1), decisions: AtomicU64::new(0) }
     }
 
     /// Counts decisions of running evaluations.
     pub fn decided(&self, decisions: u64) {
         let before = self.decisions.fetch_add(decisions, Ordering::Relaxed);
-        self.bar.inc((before + decisions) / self.per - before / self.per);
+        self.line.inc((before + decisions) / self.per - before / self.per);
     }
 
     /// Updates the bar with the number of evaluations and the best vector of the archive.
     pub fn show(&self, archive: &Archive) {
         self.decisions.store(0, Ordering::Relaxed);
-        self.bar.set_position(archive.evaluations().len() as u64);
+        self.line.set_position(archive.evaluations().len() as u64);
         if let Some(best) = archive.best() {
             let improvement = fixed(best.improvement_percent, 3);
-            self.bar.set_message(format!(", best ({}) {improvement} %", best.candidate));
+            self.line.set_message(format!(", best ({}) {improvement} %", best.candidate));
         }
     }
 
     /// Removes the bar.
     pub fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.line.finish();
     }
 }
 

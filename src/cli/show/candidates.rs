@@ -15,6 +15,7 @@ use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
 use crate::cli::skipped_jobs::why_not_started;
+use crate::cli::terminal::stdout;
 use replay_core::allocator::candidate_set::{ScoredCandidate, Term};
 use replay_core::allocator::centre::TieVector;
 use replay_core::allocator::explain::LISTED;
@@ -25,7 +26,6 @@ use replay_experiment::{Cell, CellProblem};
 use replay_output::plot::{CandidateMap, Candidates, Plots, ProcessorState, TieTerm, save};
 use replay_output::report::machine::Sheets;
 use replay_output::report::{Sheet, Shown, candidate_lines, candidate_maps};
-use std::io::stdout;
 
 /// Maximum number of maps as text.
 const MOST_MAPS: usize = 6;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::cli::args::WriteArg;
 use crate::cli::exit::{Exit, Failure, eprint_line};
-use crate::cli::interrupt::cancel_token;
+use crate::cli::interrupt::{cancel_token, end_by_signal};
 use crate::cli::output::configuration;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::results::{Results, Tally};
@@ -147,16 +147,25 @@ pub fn draw(
     session.publish(&mut WindowRows { part, rows }, &tally)
 }
 
-/// Writes the whole run as events.
+/// Writes the whole run as events. `inputs` are the files that the command reads.
 ///
 /// # Errors
-/// A usage error if the file cannot be written.
-pub fn events(cell: &Cell, write: &WriteArg, quiet: bool) -> Result<Exit, Failure> {
+/// A usage error if the file cannot be written or is an input.
+pub fn events(
+    inputs: impl IntoIterator<Item = PathBuf>,
+    cell: &Cell,
+    write: &WriteArg,
+    quiet: bool,
+) -> Result<Exit, Failure> {
+    // Outputs are checked before any work. Until the run begins, a signal ends the program at once, even if opening a
+    // pipe blocks.
+    let mut out = write.begin(inputs)?;
     let Some(run) = ran(cell, quiet)? else {
         eprint_line("replay: interrupted; nothing is written");
         return Ok(Exit::Interrupted);
     };
-    let mut out = write.begin(&[])?;
+    // The run is done; writing into a pipe may block.
+    end_by_signal();
     let mut buffer = BufWriter::new(out.stream());
     let slices = perfetto::write(&run, &mut buffer);
     let slices = slices.and_then(|slices| buffer.flush().map(|()| slices));

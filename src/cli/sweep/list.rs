@@ -10,12 +10,12 @@ use super::grid;
 use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::print::{FormatArg, TableArgs, fields, sheet_of_fields};
 use crate::cli::resolved_grid::ResolvedGrid;
+use crate::cli::terminal::stdout;
 use replay_core::number::{counted, grouped};
 use replay_core::table::write_csv;
 use replay_experiment::RunKey;
 use replay_experiment::sweep::{Plan, Shard};
 use replay_output::report::{Align, Sheet};
-use std::io::stdout;
 
 /// Maximum number of kinds of cells with a row in the summary; all other kinds share one row.
 const ROWS: usize = 20;

@@ -1,6 +1,7 @@
 //! Writes the results of a sweep from its journals.
 
-use std::io::{Write, stdout};
+use crate::cli::terminal::stdout;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -19,13 +19,13 @@ use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::result_kind::Kind;
 use crate::cli::resumable_run::JournalHandle;
 use crate::cli::session::Session;
+use crate::cli::terminal::stdout;
 use replay_core::number::{counted, fixed, grouped};
 use replay_experiment::files::Folder;
 use replay_experiment::grid::ParameterGrid;
 use replay_experiment::journal::Journal;
 use replay_experiment::sweep::{Plan, Shard, SweepError, pending, run_sweep};
 use replay_experiment::{Measure, RunContext, RunResult};
-use std::io::stdout;
 
 /// Runs the cells of a grid that have no record in the journal of the folder, then writes the results.
 ///
@@ -53,9 +53,8 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let includes = |folder: &Folder| folder::includes(folder, &plan, args.placements);
     session.configure_growing(&folder::configuration(&plan, args.placements)?, includes)?;
     if let Some(folder) = session.folder().filter(|_| args.force) {
-        // Discard the journal of any command, and the results.
+        // Discard the journal of any command. Results are replaced when the new results are complete.
         journal::discard(folder.dir())?;
-        folder.discard().map_err(|e| Failure::output(folder.path().display(), e))?;
     }
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
     let json = plan.to_json().map_err(|e| Failure::output(PLAN_FILE, e))?;

@@ -1,25 +1,11 @@
-use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::Dir;
+use super::file_id::resolved;
 use super::unfinished;
-
-/// Maximum number of temporary names that are tried for an incomplete file.
-pub(super) const ATTEMPTS: u32 = 100;
-
-/// Returns the temporary name of an incomplete file. Each `attempt` gives a different name, because a foreign file may
-/// already have the name of an earlier attempt.
-pub(super) fn part_name(name: &OsStr, attempt: u32) -> OsString {
-    let mut part = name.to_os_string();
-    match attempt {
-        0 => part.push(".part"),
-        _ => part.push(format!(".{attempt}.part")),
-    }
-    part
-}
 
 /// A file that is written under a temporary name and renamed when it is complete and on the disk. An existing file is
 /// unchanged until the rename; if writing fails, it remains unchanged. A terminal, a pipe or any other non-regular file
@@ -41,41 +27,41 @@ struct PartialFile {
 }
 
 impl AtomicFile {
-    /// Creates a temporary file in the directory of `path`. If `path` is a symbolic link, the target of the link is
-    /// replaced.
+    /// Creates a temporary file in the directory of `path`, and missing parent directories. If `path` is a symbolic
+    /// link, the target of the link is written, even if it does not exist yet. Temporary files of killed processes for
+    /// the same `path` are removed.
     ///
     /// # Errors
-    /// [`io::Error`] if a file-system operation fails.
+    /// [`io::Error`] if a file-system operation fails, for example because symbolic links form a loop.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let before = fs::metadata(path).ok();
+        let before = match fs::metadata(path) {
+            Ok(before) => Some(before),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
         if before.as_ref().is_some_and(|meta| !meta.is_file()) {
             let out = OpenOptions::new().write(true).open(path)?;
             return Ok(Self::new(out, None, path.to_path_buf()));
         }
         let name = match before {
             Some(_) => fs::canonicalize(path)?,
-            None => path.to_path_buf(),
+            None => resolved(path)?,
         };
-        let last = name.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
+        let last = name.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let above = name.parent().filter(|above| !above.as_os_str().is_empty());
+        let above = above.unwrap_or(Path::new("."));
         let mut unfinished = unfinished::lock_parts();
-        for attempt in 0..=ATTEMPTS {
-            let part = name.with_file_name(part_name(&last, attempt));
-            // Never open an existing file or follow a link.
-            match OpenOptions::new().write(true).create_new(true).open(&part) {
-                Err(error)
-                    if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {}
-                Err(error) => return Err(error),
-                Ok(out) => {
-                    unfinished.insert(part.clone());
-                    if let Some(before) = before {
-                        // Keep the permissions of the replaced file; ignore file systems without permissions.
-                        let _ = out.set_permissions(before.permissions());
-                    }
-                    return Ok(Self::new(out, Some(part), name));
-                }
-            }
+        let made: Vec<PathBuf> =
+            above.ancestors().take_while(|dir| !dir.exists()).map(Path::to_path_buf).collect();
+        let created = fs::create_dir_all(above).and_then(|()| Dir::open(above)?.create_part(last));
+        let (part, out) = created.inspect_err(|_| unfinished::remove_empty(&made))?;
+        let part = name.with_file_name(part);
+        unfinished.insert(part.clone(), made);
+        if let Some(before) = before {
+            // Keep the permissions of the replaced file; ignore file systems without permissions.
+            let _ = out.set_permissions(before.permissions());
         }
-        Err(io::ErrorKind::AlreadyExists.into())
+        Ok(Self::new(out, Some(part), name))
     }
 
     fn new(out: File, part: Option<PathBuf>, name: PathBuf) -> Self {
@@ -92,14 +78,26 @@ impl AtomicFile {
         self.part().failed.as_ref().map(copy)
     }
 
-    /// Waits until the data is on the disk, then renames the file to its final name.
+    /// Waits until the data is on the disk, without renaming the file. Several files that belong together are all
+    /// completed before the first of them is [finished](Self::finish).
     ///
     /// # Errors
-    /// Returns the first error of an earlier write, or the error of synchronizing or renaming the file. If an error is
-    /// returned, the file is not renamed.
-    pub fn finish(&self) -> io::Result<()> {
+    /// Returns the first error of an earlier write, or the error of synchronizing the file.
+    pub fn complete(&self) -> io::Result<()> {
         let mut part = self.part();
         part.flush()?;
+        let synced = part.sync();
+        part.record(synced)
+    }
+
+    /// [Completes](Self::complete) the file, then renames the file to its final name.
+    ///
+    /// # Errors
+    /// Returns the errors of [`complete`](Self::complete), or the error of renaming the file. If an error is returned,
+    /// the file is not renamed.
+    pub fn finish(&self) -> io::Result<()> {
+        self.complete()?;
+        let mut part = self.part();
         let renamed = part.rename();
         part.record(renamed)
     }
@@ -136,9 +134,15 @@ impl PartialFile {
         self.record(flushed)
     }
 
+    fn sync(&self) -> io::Result<()> {
+        match (&self.part, &self.out) {
+            (Some(_), Some(out)) => out.get_ref().sync_all(),
+            _ => Ok(()),
+        }
+    }
+
     fn rename(&mut self) -> io::Result<()> {
-        if let (Some(part), Some(out)) = (&self.part, &self.out) {
-            out.get_ref().sync_all()?;
+        if let Some(part) = &self.part {
             fs::rename(part, &self.name)?;
             unfinished::unregister(part);
         }
@@ -164,9 +168,7 @@ impl Drop for PartialFile {
             drop(out.into_parts());
         }
         if let Some(part) = &self.part {
-            // This value created the temporary file.
-            let _ = fs::remove_file(part);
-            unfinished::unregister(part);
+            unfinished::remove(part);
         }
     }
 }
@@ -187,12 +189,6 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes)?;
     file.finish()
-}
-
-/// Returns whether two paths lead to the same file, which must exist.
-pub fn same_file(one: &Path, other: &Path) -> bool {
-    let place = |path| fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
-    place(one).is_some_and(|one| place(other) == Some(one))
 }
 
 #[cfg(test)]
@@ -279,6 +275,56 @@ mod tests {
         file.write_all(b"new").expect("written");
         file.finish().expect("finished");
         assert_eq!(text(&path).as_deref(), Some("new"));
+    }
+
+    #[test]
+    fn links_are_followed_to_missing_targets() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let link = |target: &str, name: &str| {
+            std::os::unix::fs::symlink(target, dir.path().join(name)).expect("a link");
+        };
+        link("second", "first");
+        link("below/target", "second");
+        link("b", "a");
+        link("a", "b");
+        write(&dir.path().join("first"), b"new").expect("written");
+        assert_eq!(text(&dir.path().join("below/target")).as_deref(), Some("new"));
+        let error = write(&dir.path().join("a"), b"new").expect_err("a loop").to_string();
+        assert!(error.contains("symbolic links"), "{error}");
+        assert_eq!(names(dir.path()), ["a", "b", "below", "first", "second"]);
+    }
+
+    #[test]
+    fn missing_parents_are_created_and_removed_if_nothing_is_written() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("new/below/a.csv");
+        drop(AtomicFile::create(&path).expect("begun"));
+        assert_eq!(names(dir.path()), [""; 0]);
+        write(&path, b"new").expect("written");
+        assert_eq!(text(&path).as_deref(), Some("new"));
+    }
+
+    /// A killed process leaves a file that no process has locked. Files of running processes and foreign files remain.
+    #[test]
+    fn temporary_files_of_killed_processes_are_removed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| dir.path().join(name);
+        for number in 0..150 {
+            fs::write(path(&format!("a.csv.replay-{number}-0.part")), "half").expect("a file");
+        }
+        let kept = ["a.csv.part", "a.csv.replay-x-0.part", "b.csv.replay-1-0.part"];
+        for name in kept {
+            fs::write(path(name), "mine").expect("a file");
+        }
+        let mut running = AtomicFile::create(&path("a.csv")).expect("begun");
+        running.write_all(b"first").expect("written");
+        write(&path("a.csv"), b"second").expect("written");
+        assert_eq!(names(dir.path()).len(), 1 + kept.len() + 1);
+        running.finish().expect("finished");
+        assert_eq!(text(&path("a.csv")).as_deref(), Some("first"));
+        assert_eq!(names(dir.path()).len(), 1 + kept.len());
+        // A name of the maximum length has a temporary name too.
+        write(&path(&"n".repeat(255)), b"new").expect("written");
     }
 
     #[test]

@@ -1,12 +1,16 @@
-use std::ffi::{CString, OsStr};
-use std::fs::{self, File};
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::path::Arg;
+
+use super::file_id::resolved;
+use super::part::{is_part_of, part_name};
 
 /// An opened directory. Files are named by their paths relative to this directory (`plots/a.svg`). Symbolic links are
 /// not followed, and non-regular files are errors.
@@ -34,13 +38,13 @@ fn open_at(
 }
 
 impl Dir {
-    /// Opens a directory. Creates the directory if it is missing. Links in `path` are followed, because the user named
-    /// the directory.
+    /// Opens a directory. Creates the directory and its parents if they are missing. Links in `path` are followed,
+    /// because the user named the directory.
     ///
     /// # Errors
     /// [`io::Error`] if a file-system operation fails.
     pub fn create(path: &Path) -> io::Result<Self> {
-        fs::create_dir_all(path)?;
+        fs::create_dir_all(resolved(path)?)?;
         Self::open(path)
     }
 
@@ -212,20 +216,7 @@ impl Dir {
         fault()?;
         let _guard = super::unfinished::lock_writes();
         let (folder, last) = self.place(name)?;
-        let mut left = Vec::new();
-        let (part, mut file) = (0..)
-            .find_map(|attempt| {
-                let part = super::atomic_file::part_name(OsStr::new(last), attempt);
-                let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-                match open_at(&folder.handle, &part, flags, Mode::from(0o666)) {
-                    Err(Errno::EXIST) if attempt < super::atomic_file::ATTEMPTS => {
-                        left.push(part);
-                        None
-                    }
-                    opened => Some(opened.map(|file| (part, File::from(file)))),
-                }
-            })
-            .unwrap_or(Err(Errno::EXIST))?;
+        let (part, mut file) = folder.create_part(OsStr::new(last))?;
         let written = file.write_all(bytes).and_then(|()| file.sync_all());
         let named = written.and_then(|()| {
             fault()?;
@@ -236,19 +227,55 @@ impl Dir {
             // The temporary file was created above.
             let _ = rustix::fs::unlinkat(&folder.handle, &part, AtFlags::empty());
         }
-        if named.is_ok() {
-            for part in left.iter().filter(|part| folder.begins(part, bytes)) {
-                // This file was left by a process that was killed while it wrote the same content.
-                let _ = rustix::fs::unlinkat(&folder.handle, part, AtFlags::empty());
-            }
-        }
         named
     }
 
-    /// Returns whether the named file is a regular, non-empty file and its content is a prefix of `bytes`.
-    fn begins(&self, name: &OsStr, bytes: &[u8]) -> bool {
-        let text = name.to_str().and_then(|name| self.read(name, bytes.len() as u64).ok()?);
-        text.is_some_and(|text| !text.is_empty() && bytes.starts_with(&text))
+    /// Creates a file under a temporary name. The file is locked until it is closed, so that other processes recognize
+    /// that this process writes it. First removes the temporary files of the same name that no process has locked,
+    /// because these files were left by killed processes.
+    ///
+    /// # Errors
+    /// [`io::Error`] if a file-system operation fails.
+    pub(super) fn create_part(&self, last: &OsStr) -> io::Result<(OsString, File)> {
+        for name in self.entries().unwrap_or_default() {
+            let name = OsStr::from_bytes(name.to_bytes());
+            if is_part_of(name, last) {
+                // A file that cannot be removed does not prevent writing.
+                let _ = self.remove_if_unlocked(name);
+            }
+        }
+        loop {
+            let part = part_name(last);
+            let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+            // Never open an existing file or follow a link.
+            let file = match open_at(&self.handle, &part, flags, Mode::from(0o666)) {
+                Err(Errno::EXIST) => continue,
+                file => File::from(file?),
+            };
+            // Between creation and locking, another process may remove the file. A file system without locks returns
+            // another error than `WouldBlock`.
+            let is_taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+            if !is_taken && self.is_name_of(&part, &file) {
+                return Ok((part, file));
+            }
+        }
+    }
+
+    /// Removes a regular file if no process has locked it.
+    fn remove_if_unlocked(&self, name: &OsStr) -> io::Result<()> {
+        let file = File::from(open_at(&self.handle, name, FILE | OFlags::RDWR, Mode::empty())?);
+        if file.metadata()?.is_file() && file.try_lock().is_ok() && self.is_name_of(name, &file) {
+            rustix::fs::unlinkat(&self.handle, name, AtFlags::empty())?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether a name in this directory leads to an opened file.
+    fn is_name_of(&self, name: &OsStr, file: &File) -> bool {
+        let named = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW);
+        let opened = rustix::fs::fstat(file);
+        let id = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
+        matches!((named, opened), (Ok(named), Ok(opened)) if id(named) == id(opened))
     }
 
     /// Renames a file; fails if the new name exists.

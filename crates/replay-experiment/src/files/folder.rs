@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::moves::{self, Recovered};
-use super::{Dir, FileRecord, MANIFEST, Results, Staging, atomic_file};
+use super::{Dir, FileRecord, Results, Staging};
 
 /// Lock file, which identifies the process that uses a directory.
 const LOCK: &str = "lock";
@@ -73,17 +73,9 @@ impl DirLock {
     /// # Errors
     /// [`FolderError`] if another process uses the directory, or if the lock file cannot be written or is foreign.
     pub fn exclusive(dir: Dir, holder: &str) -> Result<Self, FolderError> {
-        let alone = dir.handle().try_lock();
-        let is_exclusive = alone.is_ok();
-        check_lock(&dir, alone)?;
+        check_lock(&dir, dir.handle().try_lock())?;
         let path = dir.path().join(LOCK);
         let io = || FolderError::io(&path);
-        // Remove the temporary lock file of a process that was killed while it wrote the lock file.
-        let part = atomic_file::part_name(LOCK.as_ref(), 0);
-        let part = part.to_string_lossy();
-        if is_exclusive && dir.read(&part, LARGEST).is_ok_and(|content| is_lock(&content)) {
-            dir.remove(&part).map_err(io())?;
-        }
         let content = format!("process {holder}\n");
         let mut file = loop {
             // Lock files of this program are never empty; an empty file is foreign.
@@ -244,25 +236,6 @@ impl Folder {
             Some(false) if !self.force => Err(FolderError::Changed(path)),
             _ => FileRecord::of(self.dir(), name).map_err(FolderError::io(&path)),
         }
-    }
-
-    /// Removes the results of earlier commands. The manifest is removed last. Changed files are kept.
-    ///
-    /// # Errors
-    /// [`FolderError::Io`] if a file cannot be read or removed.
-    pub fn discard(&mut self) -> Result<(), FolderError> {
-        // The files that were scheduled for removal either belong to the removed results or are rewritten.
-        self.scheduled_removals.clear();
-        let Some(earlier) = self.earlier.take() else { return Ok(()) };
-        for file in &earlier.files {
-            let path = self.path().join(&file.name);
-            let remove = || match file.is_unchanged(self.dir())? {
-                Some(true) => self.dir().remove(&file.name),
-                _ => Ok(()),
-            };
-            remove().map_err(FolderError::io(&path))?;
-        }
-        self.dir().remove(MANIFEST).map_err(FolderError::io(&self.path().join(MANIFEST)))
     }
 
     /// Schedules the removal of a file that this program wrote but the manifest does not list. The file is removed when

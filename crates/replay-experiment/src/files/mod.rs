@@ -19,21 +19,25 @@
 //! All results that are read together belong to a single manifest, and their digests are checked ([`ResultFolder`]).
 //!
 //! An output file that the user named is renamed to its final name when it is complete ([`AtomicFile`]). A program that
-//! must exit immediately removes incomplete files ([`abandon`]).
+//! must exit immediately removes incomplete files ([`abandon`]). A killed program leaves them, under names ending in
+//! `.replay-PID-N.part`; the next command that writes the same file removes them, because no process has locked them.
 
 mod atomic_file;
 mod digest;
 mod dir;
+mod file_id;
 mod folder;
 mod moves;
+mod part;
 mod result_folder;
 mod results;
 mod staging;
 mod unfinished;
 
-pub use atomic_file::{AtomicFile, same_file, write};
+pub use atomic_file::{AtomicFile, write};
 pub use digest::InputRecord;
 pub use dir::Dir;
+pub use file_id::{FileId, same_file};
 pub use folder::{DirLock, Folder, FolderError};
 pub use moves::Recovered;
 pub use result_folder::{ResultError, ResultFolder};

@@ -1,6 +1,6 @@
 //! Registry of incomplete files, for a program that must exit immediately.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// The registry is global, because all threads end when the program exits.
 static UNFINISHED: Unfinished =
-    Unfinished { parts: Mutex::new(BTreeSet::new()), writes: Mutex::new(()) };
+    Unfinished { parts: Mutex::new(BTreeMap::new()), writes: Mutex::new(()) };
 
 /// Time for which [`abandon`] waits for a file that is being created. Creating a file is one system call, which can
 /// take seconds on a busy disk. If the program exited during this call, the file would remain.
@@ -19,15 +19,16 @@ const CREATION: Duration = Duration::from_secs(10);
 /// Incomplete files.
 #[derive(Default)]
 struct Unfinished {
-    /// Paths of the files with temporary names. The mutex is locked while a file is created or renamed.
-    parts: Mutex<BTreeSet<PathBuf>>,
+    /// Paths of the files with temporary names, each with the directories that were created for the file, innermost
+    /// first. The mutex is locked while a file is created or renamed.
+    parts: Mutex<BTreeMap<PathBuf, Vec<PathBuf>>>,
     /// Mutex that is locked while a file is written as a whole.
     writes: Mutex<()>,
 }
 
 /// Locks the set of files that [`abandon`] removes. A file must be created and inserted under the same guard;
 /// [`abandon`] waits for the guard.
-pub(super) fn lock_parts() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+pub(super) fn lock_parts() -> MutexGuard<'static, BTreeMap<PathBuf, Vec<PathBuf>>> {
     UNFINISHED.parts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -36,9 +37,32 @@ pub(super) fn lock_writes() -> MutexGuard<'static, ()> {
     UNFINISHED.writes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Unregisters a file that was renamed or removed.
+/// Unregisters a file that was renamed.
 pub(super) fn unregister(part: &Path) {
     lock_parts().remove(part);
+}
+
+/// Removes a file, and the directories that were created for it if they are empty.
+pub(super) fn remove(part: &Path) {
+    let mut parts = lock_parts();
+    // The file was created by this program, which registered it.
+    let _ = fs::remove_file(part);
+    for dir in parts.remove(part).unwrap_or_default() {
+        remove_empty(std::slice::from_ref(&dir));
+        // If the directory contains another incomplete file, it is removed with this file.
+        let mut others = parts.iter_mut();
+        if let Some((_, made)) = others.find(|(part, _)| part.starts_with(&dir)) {
+            made.push(dir);
+        }
+    }
+}
+
+/// Removes directories that are empty.
+pub(super) fn remove_empty(dirs: &[PathBuf]) {
+    for dir in dirs {
+        // `remove_dir` removes only an empty directory.
+        let _ = fs::remove_dir(dir);
+    }
 }
 
 /// Removes all incomplete files before the program exits, and prevents the creation of further files. If a file is
@@ -50,9 +74,10 @@ pub fn abandon(patience: Duration) {
 impl Unfinished {
     fn abandon(&self, patience: Duration, creation: Duration) {
         if let Some(parts) = lock_within(&self.parts, creation) {
-            for part in parts.iter() {
+            for (part, made) in parts.iter() {
                 // The file was created by this program, which registered it.
                 let _ = fs::remove_file(part);
+                remove_empty(made);
             }
             mem::forget(parts);
         }
@@ -88,7 +113,7 @@ mod tests {
         let (early, late) = (dir.path().join("a.csv.part"), dir.path().join("b.csv.part"));
         let unfinished = Unfinished::default();
         fs::write(&early, "half").expect("a file");
-        unfinished.parts.lock().expect("a lock").insert(early);
+        unfinished.parts.lock().expect("a lock").insert(early.clone(), Vec::new());
         let (begun, is_begun) = mpsc::channel();
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -96,7 +121,7 @@ mod tests {
                 begun.send(()).expect("a receiver");
                 thread::sleep(Duration::from_millis(100));
                 fs::write(&late, "").expect("a file");
-                parts.insert(late.clone());
+                parts.insert(late.clone(), Vec::new());
             });
             is_begun.recv().expect("a sender");
             unfinished.abandon(Duration::ZERO, CREATION);

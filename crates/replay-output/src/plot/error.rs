@@ -13,6 +13,9 @@ pub enum PlotError {
         /// Error of the file system.
         source: io::Error,
     },
+    /// A file has the name of a figure but is not part of a figure of this program.
+    #[error("cannot write {path}: the file was not written by replay as a figure; move it away, or choose another directory", path = .0.display())]
+    Foreign(PathBuf),
     /// The plotting library failed. The error types of the library differ by back end, so the error is stored as text.
     #[error("cannot draw: {0}")]
     Draw(String),

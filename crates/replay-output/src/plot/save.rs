@@ -1,5 +1,6 @@
-use std::fs;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 
 use plotters::prelude::{BitMapBackend, DrawingBackend, IntoDrawingArea, SVGBackend};
 
@@ -7,7 +8,7 @@ use super::canvas::Ink;
 use super::figure_style::Page;
 use super::style::{WHITE, register};
 use super::{Canvas, Figure, FigureStyle, PlotError, Plots, pdf};
-use replay_experiment::files;
+use replay_experiment::files::AtomicFile;
 
 /// Number of SVG units, and minimum number of PNG pixels, per unit of the layout. A value above 1 reduces rounding
 /// errors, because SVG coordinates are whole numbers.
@@ -21,26 +22,59 @@ const PIXELS: f64 = 2000.0;
 const HIGHEST: f64 = 8000.0;
 
 /// Saves a figure as `STEM.svg`, `STEM.png` and `STEM.pdf`, and its data as `STEM.csv`, in the directory of `plots`.
-/// The directory is created if it is missing. Returns the paths of the SVG, PNG, PDF and CSV files, in this order. Each
-/// file is written atomically.
+/// The directory is created if it is missing. Returns the paths of the SVG, PNG, PDF and CSV files, in this order. The
+/// files get their names after all of them are complete. They replace an existing figure of the same name, but no other
+/// files.
 ///
 /// # Errors
-/// [`PlotError`] if drawing fails or a file cannot be written.
+/// [`PlotError`] if drawing fails, a file cannot be written, or a file with one of the names is not part of a figure.
 pub fn save(plots: &Plots, stem: &str, figure: &impl Figure) -> Result<Vec<PathBuf>, PlotError> {
     register()?;
     let (dir, style) = (plots.dir(), plots.style());
     fs::create_dir_all(dir).map_err(PlotError::io(dir))?;
-    let write = |extension: &str, bytes: &[u8]| {
-        let path = dir.join(format!("{stem}.{extension}"));
-        files::write(&path, bytes).map_err(PlotError::io(&path)).map(|()| path)
-    };
     let sheet = Sheet::of(figure, &style)?;
-    Ok(vec![
-        write("svg", sheet.svg(figure)?.as_bytes())?,
-        write("png", &sheet.png(figure)?)?,
-        write("pdf", &sheet.pdf(figure)?)?,
-        write("csv", figure.table().csv().as_bytes())?,
-    ])
+    let files = [
+        ("svg", sheet.svg(figure)?.into_bytes()),
+        ("png", sheet.png(figure)?),
+        ("pdf", sheet.pdf(figure)?),
+        ("csv", figure.table().csv().as_bytes().to_vec()),
+    ]
+    .map(|(extension, bytes)| (dir.join(format!("{stem}.{extension}")), bytes));
+    replaces_only_a_figure(&files)?;
+    let mut written = Vec::new();
+    for (path, bytes) in &files {
+        let write = || {
+            let mut file = AtomicFile::create(path)?;
+            file.write_all(bytes)?;
+            file.complete().map(|()| file)
+        };
+        written.push((path, write().map_err(PlotError::io(path))?));
+    }
+    for (path, file) in written {
+        file.finish().map_err(PlotError::io(path))?;
+    }
+    Ok(files.map(|(path, _)| path).into())
+}
+
+/// Returns an error if a file with one of these names exists, unless the files are a figure of this program: all four
+/// exist, begin in the same way as the new files, and the data has the same columns.
+fn replaces_only_a_figure(files: &[(PathBuf, Vec<u8>); 4]) -> Result<(), PlotError> {
+    let beginning = |bytes: &[u8], path: &Path| -> usize {
+        let line = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1);
+        if path.extension().is_some_and(|extension| extension == "csv") { line } else { 5 }
+    };
+    let is_same = |(path, bytes): &(PathBuf, Vec<u8>)| {
+        let new = &bytes[..beginning(bytes, path).min(bytes.len())];
+        let mut old = Vec::new();
+        let is_file = fs::metadata(path).is_ok_and(|meta| meta.is_file());
+        let mut read = || File::open(path)?.take(new.len() as u64).read_to_end(&mut old);
+        is_file && read().is_ok() && old == new
+    };
+    let existing = files.iter().find(|(path, _)| fs::symlink_metadata(path).is_ok());
+    match existing {
+        Some((path, _)) if !files.iter().all(is_same) => Err(PlotError::Foreign(path.clone())),
+        _ => Ok(()),
+    }
 }
 
 /// Page of a figure with a style.

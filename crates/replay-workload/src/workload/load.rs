@@ -1,7 +1,7 @@
 //! Loads a trace: reads, cleans and sorts the jobs, and removes jobs outside the window. Loading takes a single pass
 //! over the input.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use super::oversize::fit_to_machine;
 use super::policy::{Oversize, Policy};
 use super::recorded_values::RecordedValues;
 use super::report::{Change, CleaningReport};
+use super::sidecar::is_beside;
 use super::stochastic::{ShapeError, ShapeFile, shapes_path};
 use super::window::Window;
 use crate::swf::{self, Decoder, Header, ReadOptions, Reader, Record};
@@ -67,16 +68,15 @@ impl Workload {
         let file = shapes.display().to_string();
         // The path of the shapes file is derived from the trace's path. If the shapes file is a pipe or a device,
         // loading must not block on it.
-        match fs::metadata(&shapes) {
-            Ok(metadata) if metadata.is_file() => {
+        match is_beside(&shapes) {
+            Ok(true) => {
                 let input = File::open(&shapes);
                 let input =
                     input.map_err(|source| swf::Error::Io { file: file.clone(), source })?;
                 let shapes = ShapeFile::read(BufReader::new(input), &file)?;
                 workload.take_shapes(&shapes)?;
             }
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Ok(false) => {}
             Err(source) => return Err(swf::Error::Io { file, source }.into()),
         }
         Ok(workload)

@@ -23,6 +23,7 @@ use super::job::Job;
 use super::load::Workload;
 use super::midplanes;
 use super::nodes::names;
+use super::sidecar::is_beside;
 use super::sidecar::{TraceLine, is_comment};
 use super::stochastic::nodes_path;
 use crate::lines::{LineError, Lines};
@@ -106,9 +107,10 @@ impl RecordedPlacements {
         }
         for path in [beside.clone(), packed] {
             let file = path.display().to_string();
-            match File::open(&path) {
-                Ok(input) => return Self::of_file(input, &file),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            match is_beside(&path).and_then(|exists| exists.then(|| File::open(&path)).transpose())
+            {
+                Ok(Some(input)) => return Self::of_file(input, &file),
+                Ok(None) => {}
                 Err(source) => return Err(RecordedPlacementsError::Io { file, source }),
             }
         }

@@ -14,10 +14,9 @@
 //! sidecar, because an import can compute the digest only after it has read the whole log.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::lines::Lines;
 use crate::sanitize::excerpt;
 
 /// Prefix of a line that names a trace.
@@ -92,21 +91,49 @@ impl TraceLine {
     }
 }
 
-/// Checks a sidecar before a trace is written beside it. If the file at `path` exists and names a trace, it must name
-/// the trace that is to be written. A file that cannot be read is treated as a file that names no trace.
+/// Returns whether a sidecar exists. Its path is derived from the path of the trace, so it is not opened if opening it
+/// could block.
 ///
 /// # Errors
-/// [`OtherTrace`] if the file names another trace.
-pub fn check_file(path: &Path, trace: &str, digest: &str) -> Result<(), OtherTrace> {
-    if !fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
-        return Ok(());
+/// [`io::Error`] if the path cannot be read, or leads to a directory, a pipe or a device.
+pub fn is_beside(path: &Path) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(true),
+        Ok(_) => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "is not a regular file, but belongs to the trace by its name; move it away",
+        )),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(false),
+            _ => Err(error),
+        },
     }
-    let Ok(input) = File::open(path) else { return Ok(()) };
-    let (mut lines, file) = (Lines::new(BufReader::new(input)), path.display().to_string());
-    while let Ok(Some(line)) = lines.next_text(|line, text| TraceLine::parse(&file, line, text)) {
-        line.map_or(Ok(()), |line| line.check(trace, digest))?;
-    }
-    Ok(())
+}
+
+/// Returns the digest of the trace that the last line of a sidecar names. Returns `None` if the last line does not name
+/// a trace: `synth` and `import` did not write this file.
+///
+/// # Errors
+/// [`io::Error`] if the file cannot be read.
+pub fn digest_of(path: &Path) -> io::Result<Option<String>> {
+    // The last line has a fixed length.
+    let length = MARK.len() + 2 * blake3::OUT_LEN + 1;
+    let mut file = match File::open(path) {
+        // A link whose target does not exist names no trace.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    let begin = file.metadata()?.len().saturating_sub(length as u64 + 1);
+    file.seek(SeekFrom::Start(begin))?;
+    let mut end = Vec::new();
+    file.take(length as u64 + 1).read_to_end(&mut end)?;
+    let text = end.strip_suffix(b"\n").unwrap_or(&end);
+    let line = text.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = str::from_utf8(line).ok().and_then(|line| line.strip_prefix(MARK));
+    let is_digest = |text: &&str| {
+        text.len() == 2 * blake3::OUT_LEN && text.bytes().all(|c| c.is_ascii_hexdigit())
+    };
+    Ok(line.filter(is_digest).map(str::to_ascii_lowercase))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::top_strategy::TopStrategyComparison;
 use crate::frame::read::records;
+use replay_core::lines;
 use replay_core::table::{Records, TableInfo, name};
 use replay_experiment::files::{MANIFEST, ResultError, ResultFolder};
 
@@ -141,10 +142,11 @@ fn figures(folder: &ResultFolder, listed: &[&str]) -> Result<Vec<(String, String
 /// Reads the checks that `verify --write` wrote. `known` describes the tables of replay.
 ///
 /// # Errors
-/// [`FolderError::Table`] if the file cannot be read or is not valid CSV.
+/// [`FolderError::Table`] if the file cannot be read, is longer than [`LONGEST_TEXT`](lines::LONGEST_TEXT), or is not
+/// valid CSV.
 pub fn checks(path: &Path, known: &[TableInfo]) -> Result<Records, FolderError> {
-    let file = File::open(path).map_err(csv::Error::from);
-    let checks = file.and_then(|file| records(file, CHECKS, known));
+    let text = File::open(path).and_then(lines::whole).map_err(csv::Error::from);
+    let checks = text.and_then(|text| records(text.as_bytes(), CHECKS, known));
     checks.map_err(|source| FolderError::Table { path: path.to_path_buf(), source })
 }
 

@@ -3,7 +3,7 @@ use std::fmt::Write;
 use replay_core::number::{fixed, grouped};
 use replay_core::table::{ColumnInfo, Records, SHARE, Value};
 
-/// Escapes text for HTML.
+/// Escapes text for HTML. Control characters are replaced with U+FFFD, except line feeds and tabs.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -12,10 +12,17 @@ pub fn escape(text: &str) -> String {
             '<' => out += "&lt;",
             '>' => out += "&gt;",
             '"' => out += "&quot;",
-            c => out.push(c),
+            c => out.push(printable(c)),
         }
     }
     out
+}
+
+fn printable(c: char) -> char {
+    match c.is_control() && !matches!(c, '\n' | '\t') {
+        true => char::REPLACEMENT_CHARACTER,
+        false => c,
+    }
 }
 
 /// Embeds a figure as an image, in which scripts cannot run.
@@ -31,7 +38,7 @@ pub fn figure(stem: &str, svg: &str) -> String {
             '<' => data += "%3C",
             '>' => data += "%3E",
             '\n' | '\r' | '\t' => data.push(' '),
-            c => data.push(c),
+            c => data.push(printable(c)),
         }
     }
     let name = escape(&stem.replace("--", ", "));

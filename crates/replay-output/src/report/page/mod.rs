@@ -26,6 +26,9 @@ const SCRIPT: &str = include_str!("sort.js");
 pub const MOST_BYTES: usize = 2_900_000;
 /// First line of every page.
 pub const DOCTYPE: &str = "<!DOCTYPE html>";
+/// Beginning of every page, which names the program.
+pub const BEGINNING: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+    <meta name=\"generator\" content=\"replay\">\n";
 /// Maximum number of rows of a table on the page.
 pub const MOST_ROWS: usize = 300;
 
@@ -37,7 +40,7 @@ pub fn page(folders: &[Folder], published: &[(String, Records)], build: &Build) 
         names => format!("Results: {}", names.join(", ")),
     };
     let mut page = format!(
-        "{DOCTYPE}\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+        "{BEGINNING}\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\
          </head>\n<body>\n<header><h1>{0}</h1></header>\n<main>\n",

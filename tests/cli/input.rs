@@ -412,7 +412,9 @@ fn rules_without_waits_accept_shifted_arrivals() {
                2 50 0 10 3 -1 -1 3 10 -1 1 1 1 1 1 1 1 -1\n";
     let dir = Dir::new().file("shift.swf", log);
     let run = |allocator: &str, rest: &str| {
-        let run = format!("--trace shift.swf --machine tree:2x2 --deps shift -q -a {allocator} --format json {rest}");
+        let run = format!(
+            "--trace shift.swf --machine tree:2x2 --deps shift -q -a {allocator} --format json {rest}"
+        );
         dir.replay(&run).code(0).fields(&["scheduler", "makespan", "mean_wait"])
     };
     for rest in ["-s fcfs,easy,conservative", "-s easy --shake 3"] {

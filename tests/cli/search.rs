@@ -65,7 +65,7 @@ fn results_do_not_depend_on_threads_or_repetition() {
     let dir = Dir::with_trace();
     for (i, strategy) in [
         "exhaustive --factors 0..3 --spare 3",
-        "local --factors 0..3 --evaluations 100",
+        "local --start exhaustive --factors 0..3 --evaluations 247",
         "random --evaluations 60",
     ]
     .iter()
@@ -239,8 +239,10 @@ fn writes_results_of_an_interrupted_search() {
 fn counts_the_evaluations_of_a_start() {
     let dir = Dir::with_trace();
     let search = |rest: &str| {
-        dir.replay(&format!("search --jobs 60 --strategy local --no-plots --out out --force {rest}"))
-            .code(0)
+        dir.replay(&format!(
+            "search --jobs 60 --strategy local --no-plots --out out --force {rest}"
+        ))
+        .code(0)
     };
     for (rest, announced, done) in [
         ("--evaluations 6", "up to 6 evaluations: 1 for --start, 5 near the best vector", 6),

@@ -312,6 +312,7 @@ impl Search<'_> {
                         }
                     };
                     if left(archive) == Some(0) {
+                        let end = if end == End::Halted { end } else { End::Evaluations };
                         return Ok((equal, end));
                     }
                 }
@@ -349,12 +350,17 @@ impl Search<'_> {
                     (_, Some(most)) => most - starts,
                     (Some(_), None) => {
                         let starts = counted(starts, "evaluation");
-                        return Some(format!("{starts} for --start, then evaluations until --time is up"));
+                        return Some(format!(
+                            "{starts} for --start, then evaluations until --time is up"
+                        ));
                     }
                     (None, None) => usual,
                 };
                 let (total, starts) = (up_to(starts + rest), grouped(starts));
-                Some(format!("{total}: {starts} for --start, {} near the best vector", grouped(rest)))
+                Some(format!(
+                    "{total}: {starts} for --start, {} near the best vector",
+                    grouped(rest)
+                ))
             }
         }
     }

@@ -122,7 +122,11 @@ impl RecordingScheduler {
                     _ => None,
                 };
                 let decision = (after > decisions).then_some(after);
-                self.history.refused.push(RejectedSelection { at: self.now, decision, reserved_for });
+                self.history.refused.push(RejectedSelection {
+                    at: self.now,
+                    decision,
+                    reserved_for,
+                });
             } else {
                 for others in [&mut self.history.before, &mut self.history.after] {
                     if others.last() == Some(&id) {

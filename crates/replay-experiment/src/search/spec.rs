@@ -233,7 +233,13 @@ impl SearchSpec {
             return refuse("--slack: needs at least one slack, in ascending order");
         }
         if self.factors.is_some() && !self.strategy.takes_grid() {
-            return refuse("--factors: this search has no grid; --largest limits the factors");
+            let grid = match self.strategy {
+                Strategy::Local(_) => ", and --start exhaustive adds the grid",
+                _ => "",
+            };
+            return refuse(format!(
+                "--factors: this search has no grid; --largest limits the factors{grid}"
+            ));
         }
         if self.largest.is_some() && self.strategy == Strategy::Exhaustive {
             return refuse(

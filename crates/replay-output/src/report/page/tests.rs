@@ -139,7 +139,10 @@ fn judges_by_paired_differences_over_perturbed_copies() {
         assert!(overlapping.contains(expected), "{overlapping}");
     }
     let apart = sentence(&runs, &["0|201|1|5||||", "1|191|1|5|0|-10|12|no"]);
-    assert!(apart.contains("; paired difference ~ -10.00 ± 12.00 hops (not significant)"), "{apart}");
+    assert!(
+        apart.contains("; paired difference ~ -10.00 ± 12.00 hops (not significant)"),
+        "{apart}"
+    );
     // The reference is the top strategy.
     let reference = sentence(&runs, &["0|191|1|5||||", "1|201|1|5|0|10|3|yes"]);
     assert!(reference.contains("under mc1x1: "), "{reference}");

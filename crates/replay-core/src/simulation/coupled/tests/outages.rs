@@ -169,8 +169,7 @@ fn first_starts(run: &Watcher) -> Vec<i64> {
 fn a_place_is_replaced_by_another_place_around_a_window() {
     let tree: Topology = "tree:2x4".parse().expect("a tree");
     let jobs = [job(0, 100, 100, 2), job(1, 50, 50, 7), job(12, 300, 300, 1)];
-    let windows =
-        [None, Some(window(400, Some(410), 6..8)), Some(window(10, Some(20), 6..8))];
+    let windows = [None, Some(window(400, Some(410), 6..8)), Some(window(10, Some(20), 6..8))];
     for windows in windows.map(|one| one.into_iter().collect::<Vec<_>>()) {
         let outages = Outages { windows, ..Outages::NONE };
         for rule in ["slurm-tree[switches=2]", "kueue[mode=required,level=1]", "slurm-tree"] {

@@ -66,12 +66,12 @@ const WIDE: &str = "\
 ";
 /// A log with delimiters and line breaks in free text.
 const SACCT_TEXTS: &str = "\
-JobID|JobName|AllocNodes|Submit|Constraints|Start|End|State|SubmitLine
-1|a|b|2|2024-05-01T10:00:00|c|d|2024-05-01T10:00:10|2024-05-01T11:00:10|COMPLETED|sbatch a.sh
-2|a|2|2024-05-01T10:00:00|c|2024-05-01T10:00:10|2024-05-01T11:00:10|RESIZING|srun bash -c a |
+JobID|JobName|AllocNodes|AllocCPUS|Submit|Eligible|Constraints|Start|End|Elapsed|State|SubmitLine
+1|a|b|2|64|2024-05-01T10:00:00|2024-05-01T10:00:00|c|d|2024-05-01T10:00:10|2024-05-01T11:00:10|01:00:00|COMPLETED|sbatch a.sh
+2|a|2|64|2024-05-01T10:00:00|2024-05-01T10:00:05|c|2024-05-01T10:00:10|2024-05-01T11:00:10|INVALID|RESIZING|srun bash -c a |
 b
 3|a
-b|2|2024-05-01T10:00:00|c|2024-05-01T10:00:10|2024-05-01T11:00:10|FAILED|x
+b|2|64|2024-05-01T10:00:00|2024-05-01T10:00:00|c|2024-05-01T10:00:10|2024-05-01T11:00:10|01:00:00|FAILED|x
 ";
 const SACCT_JSON: &str = include_str!("../../docs/fixtures/sacct.json");
 

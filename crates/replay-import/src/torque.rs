@@ -290,6 +290,8 @@ impl Log for Torque {
         let mut size = None;
         for &(field, value) in counts.iter().filter(|(_, value)| !value.is_empty()) {
             match leading(value, digits) {
+                // A number of 0 states nothing, because the job has run.
+                Some((0, _)) => {}
                 Some((count, false)) => size = Some(count),
                 Some((count, true)) => {
                     // The nodes of the job are more certain than a number with text after it.
@@ -325,6 +327,10 @@ impl Log for Torque {
         }
         if is_of_nodes && !hosts.is_empty() && hosts.len() as i64 != size {
             sink.about(noted::UNLIKE);
+        }
+        if end == 0 && start > 0 {
+            sink.dropped(number, dropped::NO_END);
+            return Ok(());
         }
         // A record without a start belongs to a job that ended before it started.
         let is_idle = start == 0 && queued > 0;

@@ -128,6 +128,7 @@ fn torque_reads_numbers_with_text_after_them() {
         ("Resource_List.ncpus=8;mem=3", true, 8, Some(text)),
         ("exec_host=n1/0,2+n2/0 Resource_List.ncpus=8gb", true, 3, Some(bad)),
         ("exec_host=n1/0,2+n2/0", true, 3, None),
+        ("exec_host=n1/0+n2/0 unique_node_count=0 Resource_List.nodect=0", false, 2, None),
     ] {
         let source = if cores { "torque[size=cores]" } else { "torque" };
         let made = made(source, &ended("1.s", fields));
@@ -192,6 +193,9 @@ fn torque_keeps_jobs_that_never_started() {
     let made = made("torque", &log);
     assert_eq!(jobs(&made), [[0, -1, 0, 2, -1, 5]]);
     assert_eq!(made.report.count("never started"), 1);
+    let open = ended("2.s", "Resource_List.nodect=2").replace("end=160", "end=0");
+    let made = super::made("torque", &format!("{log}{open}"));
+    assert_eq!(made.report.count("neither end nor run time"), 1);
 }
 
 /// Two records with the same id and the same start describe one run. A requeued job has another start.

@@ -421,3 +421,11 @@ fn a_part_has_the_chosen_nodes_and_is_written() {
         "# block[2,8]:3x2\nBlockName=b0 Nodes=n[0-1]\nBlockName=b1 Nodes=n[2-3]\nBlockName=b2 Nodes=n[4-5]\nBlockSizes=2,8\n"
     );
 }
+
+#[test]
+fn the_lists_of_a_file_have_a_limit() {
+    let mut entries = Entries { listed: MOST_LISTED - 5, ..Entries::default() };
+    assert_eq!(entries.names("n[1-4]").map(|names| names.len()), Ok(4));
+    let expected = "more than 8,388,608 names in the lists of the file";
+    assert_eq!(entries.names("n[1-2]").expect_err("too many"), expected);
+}

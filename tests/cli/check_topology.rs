@@ -414,9 +414,9 @@ fn writes_a_part_of_a_machine() {
     let part = "check-topology tree.conf --nodes n[3-6] --write new/sub/part.conf";
     dir.replay(part)
         .code(0)
-        .prints("tree.conf (4 of 12 nodes)")
+        .prints("4 of 12 nodes of tree.conf")
         .prints("4 nodes; 4 switches, 2 of level 0; 3 levels");
-    let expected = "# tree.conf (4 of 12 nodes)\nSwitchName=a Nodes=n[3-4]\nSwitchName=b Nodes=n[5-6]\nSwitchName=u Switches=a,b\nSwitchName=t Switches=u\n";
+    let expected = "# 4 of 12 nodes of tree.conf\nSwitchName=a Nodes=n[3-4]\nSwitchName=b Nodes=n[5-6]\nSwitchName=u Switches=a,b\nSwitchName=t Switches=u\n";
     assert_eq!(String::from_utf8(dir.read("new/sub/part.conf")).expect("text"), expected);
     dir.replay("-q --trace tiny.swf --machine new/sub/part.conf -a slurm-tree").code(0);
     // Without a list, the whole machine is written.

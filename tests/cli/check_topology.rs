@@ -343,7 +343,7 @@ fn a_simplified_file_gives_a_warning() {
     run("two.conf").says("two.conf: warning: nodes: listed several times and kept only in the first leaf that lists the node: n4; n4 is kept in s0, not in s1");
     run("overlapping.conf").says("overlapping.conf: warning: p: b: below p and below a later switch, kept only below the last one, q");
     let clos = run("clos.conf");
-    assert!(!clos.stderr.contains("warning"), "{}", clos.stderr);
+    assert!(!clos.stderr.contains("stands for"), "{}", clos.stderr);
     let out = dir.replay("check-topology two.conf --format csv").code(0);
     out.prints("repeated-nodes,nodes,1,")
         .prints("in Slurm, such a node is in every leaf that lists it");
@@ -371,7 +371,7 @@ fn an_optional_topology_runs_every_size() {
     let out = dir.replay("place -q --machines . --cases cases.csv").code(0).stdout;
     let found: Vec<&str> =
         out.lines().skip(1).filter_map(|line| line.split_once(",ok,")).map(|line| line.1).collect();
-    assert_eq!(found, ["4-5", "\"0-2,4\"", "\"3-4,6-7\"", "4", "0-5"]);
+    assert_eq!(found, ["4-5", "\"0-2,7\"", "\"3-4,6-7\"", "4", "0-5"]);
     assert!(out.contains("switches=1,0-7,6,never,"), "{out}");
 }
 
@@ -414,9 +414,9 @@ fn writes_a_part_of_a_machine() {
     let part = "check-topology tree.conf --nodes n[3-6] --write new/sub/part.conf";
     dir.replay(part)
         .code(0)
-        .prints("tree.conf (4 of 12 nodes)")
+        .prints("4 of 12 nodes of tree.conf")
         .prints("4 nodes; 4 switches, 2 of level 0; 3 levels");
-    let expected = "# tree.conf (4 of 12 nodes)\nSwitchName=a Nodes=n[3-4]\nSwitchName=b Nodes=n[5-6]\nSwitchName=u Switches=a,b\nSwitchName=t Switches=u\n";
+    let expected = "# 4 of 12 nodes of tree.conf\nSwitchName=a Nodes=n[3-4]\nSwitchName=b Nodes=n[5-6]\nSwitchName=u Switches=a,b\nSwitchName=t Switches=u\n";
     assert_eq!(String::from_utf8(dir.read("new/sub/part.conf")).expect("text"), expected);
     dir.replay("-q --trace tiny.swf --machine new/sub/part.conf -a slurm-tree").code(0);
     // Without a list, the whole machine is written.

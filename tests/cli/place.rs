@@ -331,7 +331,7 @@ fn a_bad_configuration_has_a_reason() {
     let cases = "topology,rule,options,free,n\n\
         t,kueue,mode=required level=1 slice=2 slice_level=0,0-7,4\n\
         t,kueue,mode=required level=1 slice=2 slice_level=0 profile=most,0-7,4\n\
-        t,kueue,slice=3 slice_level=0,0-7,4\n\
+        t,kueue,level=0 slice=3 slice_level=0,0-7,4\n\
         t,kueue,mode=required level=1 slice=2 slice_level=0 profile=most,0-7,6\n\
         t,kueue,level=0 slice=2 slice_level=1,0-7,4\n\
         t,kueue,level=5,0-7,4\n\

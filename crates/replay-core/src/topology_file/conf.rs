@@ -5,9 +5,7 @@ use super::scontrol::{AggregatedBlock, Printed, PrintedBlock, PrintedSwitch};
 use super::syntax;
 use crate::naming::advice;
 use crate::sanitize::{BYTE_ORDER_MARK, excerpt};
-use crate::topology::MAX_POINTS;
 use crate::topology::hierarchy::{BlockEntry, SwitchEntry};
-use crate::workload::nodes;
 
 /// A key of an entry. The keys from `Level` on occur only in the output of `scontrol show topology`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -77,8 +75,8 @@ impl<'a> Pairs<'a> {
     }
 
     /// Returns the names of a host list; empty if the key is missing.
-    fn names(&self, subject: &str, key: Key) -> Result<Vec<String>, String> {
-        let list = nodes::names(self.get(key).unwrap_or_default(), MAX_POINTS as u64);
+    fn names(&self, entries: &mut Entries, subject: &str, key: Key) -> Result<Vec<String>, String> {
+        let list = entries.names(self.get(key).unwrap_or_default());
         list.map_err(|problem| format!("{subject}{}: {problem}", KEYS[key as usize].0))
     }
 
@@ -118,8 +116,10 @@ fn entry(
                 "{subject}both Nodes and Switches are given; a switch has either Nodes or Switches"
             ));
         }
-        let (mut nodes, switches) =
-            (pairs.names(&subject, Key::Nodes)?, pairs.names(&subject, Key::Switches)?);
+        let (mut nodes, switches) = (
+            pairs.names(entries, &subject, Key::Nodes)?,
+            pairs.names(entries, &subject, Key::Switches)?,
+        );
         if let Some(level) = level {
             // The nodes of a switch above other switches repeat the nodes of these switches.
             let below = if level > 0 { std::mem::take(&mut nodes) } else { Vec::new() };
@@ -131,7 +131,7 @@ fn entry(
         let subject = format!("block {}: ", excerpt(name));
         let allowed = [Key::BlockName, Key::Nodes, Key::BlockIndex, Key::BlockSize];
         pairs.expect_only(&subject, &allowed)?;
-        let nodes = pairs.names(&subject, Key::Nodes)?;
+        let nodes = pairs.names(entries, &subject, Key::Nodes)?;
         let index = pairs.number(&subject, Key::BlockIndex)?;
         let size = pairs.number(&subject, Key::BlockSize)?;
         printed.blocks.push(PrintedBlock { index, size });
@@ -140,8 +140,8 @@ fn entry(
         let subject = format!("aggregated block {}: ", excerpt(name));
         let allowed = [Key::AggregatedBlock, Key::Nodes, Key::BlockIndex, Key::BlockSize];
         pairs.expect_only(&subject, &allowed)?;
-        let blocks = pairs.names("", Key::AggregatedBlock)?;
-        let nodes = pairs.names(&subject, Key::Nodes)?;
+        let blocks = pairs.names(entries, "", Key::AggregatedBlock)?;
+        let nodes = pairs.names(entries, &subject, Key::Nodes)?;
         let size = pairs.number(&subject, Key::BlockSize)?;
         let size = size.ok_or_else(|| format!("{subject}BlockSize is missing"))?;
         let name = name.to_string();

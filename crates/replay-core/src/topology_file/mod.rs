@@ -24,10 +24,12 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::lines::LONGEST_TEXT;
+use crate::number::grouped;
 use crate::topology::hierarchy::{
     BlockEntry, DescriptionError, HierarchyKind, Subject, SwitchEntry,
 };
-use crate::topology::{Hierarchy, NodeId, Topology, natural_order};
+use crate::topology::{Hierarchy, MAX_POINTS, NodeId, Topology, natural_order};
+use crate::workload::nodes;
 
 pub use write::conf_text;
 pub use yaml::is_hierarchy as yaml_is_hierarchy;
@@ -83,6 +85,28 @@ struct Entries {
     blocks: Vec<BlockEntry>,
     /// The line of the block sizes, and the sizes.
     sizes: Option<(usize, Vec<u32>)>,
+    /// Number of names in all lists.
+    listed: usize,
+}
+
+/// Maximum number of names in all lists of a file. Upper switches in the output of `scontrol` repeat the nodes below.
+const MOST_LISTED: usize = 8 * MAX_POINTS;
+
+impl Entries {
+    /// Returns the names of a host list.
+    ///
+    /// # Errors
+    /// A message if the text is not a host list, or if the lists of the file have too many names.
+    fn names(&mut self, list: &str) -> Result<Vec<String>, String> {
+        let count = nodes::count(list).map_err(|error| error.to_string())?;
+        if count > (MOST_LISTED - self.listed) as u64 {
+            let most = grouped(MOST_LISTED as u64);
+            return Err(format!("more than {most} names in the lists of the file"));
+        }
+        let names = nodes::names(list, MAX_POINTS as u64).map_err(|error| error.to_string())?;
+        self.listed += names.len();
+        Ok(names)
+    }
 }
 
 /// Splits the name of a machine, `FILE` or `FILE:TOPOLOGY`, into the path of the file and the name of a topology in the
@@ -173,7 +197,7 @@ impl TopologyFile {
             })?,
             false => yaml::read(text, path, entry)?,
         };
-        let Entries { switches, blocks, sizes } = entries;
+        let Entries { switches, blocks, sizes, .. } = entries;
         let described = |error: DescriptionError| TopologyFileError {
             file: path.to_string(),
             line: error.line,

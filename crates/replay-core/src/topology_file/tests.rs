@@ -380,12 +380,12 @@ fn a_part_has_the_chosen_nodes_and_is_written() {
         (
             &tree,
             "n[3-4],n10,n3",
-            "# t.conf (3 of 8 nodes)\nSwitchName=s1 Nodes=n10\nSwitchName=s2 Nodes=n[3-4]\nSwitchName=u Switches=s[1-2]\nSwitchName=t Switches=u\n",
+            "# 3 of 8 nodes of t.conf\nSwitchName=s1 Nodes=n10\nSwitchName=s2 Nodes=n[3-4]\nSwitchName=u Switches=s[1-2]\nSwitchName=t Switches=u\n",
         ),
         (
             &tree,
             "m7",
-            "# t.conf (1 of 8 nodes)\nSwitchName=s3 Nodes=m7\nSwitchName=v Switches=s3\nSwitchName=t Switches=v\n",
+            "# 1 of 8 nodes of t.conf\nSwitchName=s3 Nodes=m7\nSwitchName=v Switches=s3\nSwitchName=t Switches=v\n",
         ),
         (
             &tree,
@@ -395,7 +395,7 @@ fn a_part_has_the_chosen_nodes_and_is_written() {
         (
             &blocks,
             "n[5-8]",
-            "# t.conf (4 of 13 nodes)\nBlockName=b0\nBlockName=b1 Nodes=n[5-7]\nBlockName=b2 Nodes=n8\nBlockSizes=4,8\n",
+            "# 4 of 13 nodes of t.conf\nBlockName=b0\nBlockName=b1 Nodes=n[5-7]\nBlockName=b2 Nodes=n8\nBlockSizes=4,8\n",
         ),
     ] {
         let part = machine.part(&names(list)).expect(list);
@@ -420,4 +420,12 @@ fn a_part_has_the_chosen_nodes_and_is_written() {
         text,
         "# block[2,8]:3x2\nBlockName=b0 Nodes=n[0-1]\nBlockName=b1 Nodes=n[2-3]\nBlockName=b2 Nodes=n[4-5]\nBlockSizes=2,8\n"
     );
+}
+
+#[test]
+fn the_lists_of_a_file_have_a_limit() {
+    let mut entries = Entries { listed: MOST_LISTED - 5, ..Entries::default() };
+    assert_eq!(entries.names("n[1-4]").map(|names| names.len()), Ok(4));
+    let expected = "more than 8,388,608 names in the lists of the file";
+    assert_eq!(entries.names("n[1-2]").expect_err("too many"), expected);
 }

@@ -4,9 +4,7 @@ use super::{Entries, TopologyFileError};
 use crate::placement::config::{
     ConfigError, ENTRY_KEYS, choose, fields::Field, named_topologies, yaml,
 };
-use crate::topology::MAX_POINTS;
 use crate::topology::hierarchy::{BlockEntry, SwitchEntry};
-use crate::workload::nodes;
 
 impl From<ConfigError> for TopologyFileError {
     fn from(error: ConfigError) -> Self {
@@ -72,14 +70,13 @@ pub fn read(text: &str, file: &str, entry: Option<&str>) -> Result<Entries, Topo
     })
 }
 
-fn names(field: &Field<'_>) -> Result<Vec<String>, TopologyFileError> {
-    let list = nodes::names(&field.text()?, MAX_POINTS as u64);
-    list.map_err(|problem| field.error(problem.to_string()).into())
-}
-
 /// Returns the names of a list; empty if the list is missing.
-fn names_or_none(field: Option<Field<'_>>) -> Result<Vec<String>, TopologyFileError> {
-    field.filter(|field| !field.is_empty()).map_or(Ok(Vec::new()), |field| names(&field))
+fn names_or_none(
+    entries: &mut Entries,
+    field: Option<Field<'_>>,
+) -> Result<Vec<String>, TopologyFileError> {
+    let Some(field) = field.filter(|field| !field.is_empty()) else { return Ok(Vec::new()) };
+    entries.names(&field.text()?).map_err(|problem| field.error(problem).into())
 }
 
 fn switches(tree: &Field<'_>) -> Result<Entries, TopologyFileError> {
@@ -99,7 +96,8 @@ fn switches(tree: &Field<'_>) -> Result<Entries, TopologyFileError> {
             );
             return Err(switches.error(problem).into());
         }
-        let (nodes, switches) = (names_or_none(nodes)?, names_or_none(switches)?);
+        let (nodes, switches) =
+            (names_or_none(&mut entries, nodes)?, names_or_none(&mut entries, switches)?);
         entries.switches.push(SwitchEntry { line: field.line(), name, nodes, switches });
     }
     Ok(entries)
@@ -129,7 +127,7 @@ fn blocks(block: &Field<'_>) -> Result<Entries, TopologyFileError> {
         field.expect_map("a map with the key block")?;
         field.reject_unknown_keys(&["block", "nodes"])?;
         let name = field.required("block")?.text()?;
-        let nodes = names_or_none(field.get("nodes"))?;
+        let nodes = names_or_none(&mut entries, field.get("nodes"))?;
         entries.blocks.push(BlockEntry { line: field.line(), name, nodes });
     }
     Ok(entries)

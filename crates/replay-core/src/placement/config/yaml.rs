@@ -1,5 +1,7 @@
 //! YAML as a tree of values with line numbers.
 
+use std::collections::HashMap;
+
 use crate::sanitize::BYTE_ORDER_MARK;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
@@ -55,6 +57,8 @@ struct Open {
     value: Value,
     /// The key whose value comes next in the file, with the line of this key.
     key: Option<(String, usize)>,
+    /// Line of each key of a map.
+    lines: HashMap<String, usize>,
 }
 
 impl Tree {
@@ -78,7 +82,8 @@ impl Tree {
         if self.open.len() == MAX_DEPTH {
             return Err(format!("lists and maps are nested more than {MAX_DEPTH} deep"));
         }
-        self.open.push(Open { value: Value { line, kind }, key: None });
+        let (value, lines) = (Value { line, kind }, HashMap::new());
+        self.open.push(Open { value, key: None, lines });
         Ok(())
     }
 
@@ -90,11 +95,11 @@ impl Tree {
         match (&mut open.value.kind, open.key.take()) {
             (Kind::List(items), _) => items.push(value),
             (Kind::Map(pairs), Some((key, line))) => pairs.push((key, line, value)),
-            (Kind::Map(pairs), None) => {
+            (Kind::Map(_), None) => {
                 let Kind::Scalar(key, _) = value.kind else {
                     return Err("a key is not plain text".to_string());
                 };
-                if let Some((_, first, _)) = pairs.iter().find(|pair| pair.0 == key) {
+                if let Some(first) = open.lines.insert(key.clone(), value.line) {
                     return Err(format!("the key {key} is also on line {first}"));
                 }
                 open.key = Some((key, value.line));

@@ -28,7 +28,7 @@ impl Hierarchy {
         let count = kept.iter().filter(|&&kept| kept).count() as u64;
         let label = match count == all.len() as u64 {
             true => self.to_string(),
-            false => format!("{self} ({} of {} nodes)", grouped(count), grouped(all.len() as u64)),
+            false => format!("{} of {} nodes of {self}", grouped(count), grouped(all.len() as u64)),
         };
         let line = |unit: u32| self.line(unit).unwrap_or(0);
         let nodes = |unit: u32| -> Vec<String> {

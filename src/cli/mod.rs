@@ -181,7 +181,9 @@ enum Command {
     /// waits and turnarounds include all jobs. The use of a link is the reserved time of the link. On a torus, this
     /// time is summed over the virtual channels of the link.
     Contend(contend::ContendArgs),
-    /// Send a list of packets through the flit-level network. The command writes a row for each packet, as CSV.
+    /// Send a list of packets through the flit-level network.
+    ///
+    /// The command writes a row for each packet, as CSV.
     Network(network::NetworkArgs),
     /// Apply the placement rules of Slurm and Kueue to single requests.
     ///

@@ -8,7 +8,7 @@
 //! | code | meaning |
 //! |---|---|
 //! | 0 | done |
-//! | 1 | done, but a published number differs or some cells failed |
+//! | 1 | done, but a published number differs, or some cells or downloads failed |
 //! | 2 | usage or configuration |
 //! | 3 | bad input data |
 //! | 130 | interrupted; finished work is written |
@@ -27,6 +27,7 @@ pub mod embed;
 mod eta;
 mod exit;
 mod explain;
+mod fetch;
 mod figure_args;
 mod import;
 mod interrupt;
@@ -105,7 +106,7 @@ use exit::{Exit, Failure};
 
 Without --trace the synthetic trace that comes with the program is replayed. The main job may have the name run: replay run [OPTIONS].
 
-Exit codes: 0 done; 1 done, but a published number differs or some cells failed; 2 usage or configuration; 3 bad input data; 130 interrupted, finished work is written.
+Exit codes: 0 done; 1 done, but a published number differs or some cells or downloads failed; 2 usage or configuration; 3 bad input data; 130 interrupted, finished work is written.
 
 Units: times are seconds of the trace, distances are hops, sizes are processors."
 )]
@@ -205,6 +206,11 @@ enum Command {
     /// Every line is converted to a job or is skipped. For each reason, the command reports the number of skipped lines
     /// and the first skipped line. The log is read once, in constant memory.
     Import(import::ImportArgs),
+    /// Fetch traces of the Parallel Workloads Archive, and verify them.
+    ///
+    /// The command downloads the files of known traces (replay list traces), or copies them from a folder, into a folder in
+    /// which replay looks for traces.
+    Fetch(fetch::FetchArgs),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),
     /// Print the manual page, or write a manual page for each subcommand.
@@ -309,6 +315,7 @@ fn run_program(arguments: &[OsString]) -> Exit {
         Some(Command::CheckTopology(args)) => check_topology::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Import(args)) => import::run(&args),
+        Some(Command::Fetch(args)) => fetch::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args, definition()),
         Some(Command::Man(args)) => shell::man(&args, definition()),
     };

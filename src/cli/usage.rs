@@ -424,7 +424,7 @@ mod tests {
             ("--topologies a", None),
             ("contend --messages 3", None),
             ("place --boxes 3", None),
-            ("list --all", Some("'--all' is an option of man")),
+            ("list --all", Some("'--all' is an option of fetch, man")),
             ("--tie 2 13 20 6", Some("separate the values by commas: --tie 2,13,20,6")),
             ("--tie=2, 13, 20, 6 -q", Some("separate the values by commas: --tie 2,13,20,6")),
             ("--tie 2 -1 3 4", Some("separate the values by commas: --tie 2,-1,3,4")),

@@ -150,7 +150,7 @@ impl Workload {
             let wait = if record.wait_time >= 0.0 { record.wait_time as i64 } else { -1 };
             waits.push(reader.line(), wait);
             users.push(reader.line(), record.user);
-            linker.push(reader.line(), &record);
+            linker.push(reader.line(), &record, reader.other_preceding_jobs());
         }
         let (mut jobs, mut report) = cleaner.finish();
         report.lines = reader.line();

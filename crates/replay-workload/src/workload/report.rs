@@ -152,7 +152,7 @@ impl ChangedJobs {
     }
 }
 
-fn is_zero(count: &u64) -> bool {
+pub(super) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 

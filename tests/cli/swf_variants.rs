@@ -96,7 +96,7 @@ fn jobs_follow_several_others() {
         ),
     );
     let starts = |rest: &str| {
-        let line = format!("--trace t.swf --alloc mc1x1 --job-table --out {rest}");
+        let line = format!("--trace t.swf --alloc mc1x1 --out {rest}");
         dir.replay(&line).code(0)
     };
     let run = starts("ignored");

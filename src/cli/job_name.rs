@@ -1,6 +1,7 @@
 //! Jobs that options name: by the number in the trace, or by the id in the log.
 
 use std::convert::Infallible;
+use std::path::Path;
 use std::str::FromStr;
 
 use super::exit::{Failure, eprint_line};
@@ -78,8 +79,20 @@ impl JobName {
 /// A usage error if the file with the ids of the log cannot be read; a data error if it is malformed or belongs to
 /// another trace.
 pub fn notation(workload: &Workload) -> Result<Notation, Failure> {
-    Notation::of(workload).map_err(|error| match error {
+    Notation::of(workload).map_err(failure)
+}
+
+/// Returns the ids of the jobs of a trace, given by its path and digest; `None` if there is no file with ids beside it.
+///
+/// # Errors
+/// As for [`notation`].
+pub fn ids(source: &Path, digest: &str) -> Result<Option<JobIds>, Failure> {
+    JobIds::of_trace(source, digest).map_err(failure)
+}
+
+fn failure(error: JobIdsError) -> Failure {
+    match error {
         error @ JobIdsError::Io { .. } => Failure::usage(error),
         error => Failure::data(error),
-    })
+    }
 }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::load::Workload;
 use super::report::Change;
@@ -69,17 +69,28 @@ impl JobIds {
     /// # Errors
     /// [`JobIdsError`] if the file is unreadable or malformed, or names another trace.
     pub fn beside(workload: &Workload) -> Result<Option<JobIds>, JobIdsError> {
-        let path = Self::path(workload);
-        let is_file = fs::metadata(&path).is_ok_and(|metadata| metadata.is_file());
-        if !is_file || workload.report.changes.contains_key(&Change::Renumbered) {
+        match workload.report.changes.contains_key(&Change::Renumbered) {
+            true => Ok(None),
+            false => Self::of_trace(&workload.source, &workload.digest),
+        }
+    }
+
+    /// Reads the file beside the trace `source` with this digest (BLAKE3 of the uncompressed text, in hexadecimal);
+    /// `None` if the file does not exist.
+    ///
+    /// # Errors
+    /// [`JobIdsError`] if the file is unreadable or malformed, or names another trace.
+    pub fn of_trace(source: &Path, digest: &str) -> Result<Option<JobIds>, JobIdsError> {
+        let path = ids_path(source);
+        if !fs::metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
             return Ok(None);
         }
         let file = path.display().to_string();
         let input = File::open(&path);
         let input = input.map_err(|source| JobIdsError::Io { file: file.clone(), source })?;
         let (ids, traces) = Self::read(BufReader::new(input), &file)?;
-        let trace = workload.source.display().to_string();
-        traces.iter().try_for_each(|line| line.check(&trace, &workload.digest))?;
+        let trace = source.display().to_string();
+        traces.iter().try_for_each(|line| line.check(&trace, digest))?;
         Ok(Some(ids))
     }
 

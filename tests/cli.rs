@@ -45,9 +45,11 @@ mod cli {
     pub mod shards;
     pub mod show;
     pub mod sidecars;
+    pub mod site_ids;
     pub mod stochastic;
     pub mod streams;
     pub mod sweep;
+    pub mod swf_variants;
     pub mod synth;
     pub mod traces;
     pub mod tree_samples;
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
     let trials = [
         cli::begin::trials(),
         cli::input::trials(),
+        cli::swf_variants::trials(),
         cli::down::trials(),
         cli::placed::trials(),
         cli::placements::trials(),
@@ -83,6 +86,7 @@ fn main() -> ExitCode {
         cli::show::trials(),
         cli::usage::trials(),
         cli::sidecars::trials(),
+        cli::site_ids::trials(),
         cli::explain::trials(),
         cli::fetch::trials(),
         cli::compare::trials(),

@@ -31,6 +31,7 @@ mod fetch;
 mod figure_args;
 mod import;
 mod interrupt;
+mod job_name;
 mod journal;
 mod list;
 mod load;

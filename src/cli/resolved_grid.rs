@@ -14,6 +14,7 @@ use replay_core::allocator::Request;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::split_list;
 use replay_core::number::{counted, grouped};
+use replay_core::sanitize::excerpt;
 use replay_core::scheduler::WhenFull;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{OutageError, OutageFile, Outages};
@@ -303,15 +304,24 @@ fn with_distinct_names(workloads: Vec<Arc<Workload>>) -> Vec<Arc<Workload>> {
 }
 
 fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
-    let of_header =
-        [("MaxProcs", workload.header.max_procs()), ("MaxNodes", workload.header.max_nodes())];
-    let of_header =
-        of_header.into_iter().find_map(|(key, value)| Some((key, usize::try_from(value?).ok()?)));
+    let header = &workload.header;
     let source = workload.source.display();
-    let Some((key, processors)) = of_header else {
-        let message =
-            format!("{source}: the header has no usable MaxProcs; set the machine with --machine");
-        return Err(Failure::usage_message(message));
+    let of_header = [("MaxProcs", header.max_procs()), ("MaxNodes", header.max_nodes())];
+    let mut of_header = of_header.into_iter().map(|(key, value)| match value {
+        Some(value) => Ok(Some((key, value as usize))),
+        None => header.unreadable(key).map_or(Ok(None), |text| Err((key, text))),
+    });
+    // MaxNodes does not replace a value of MaxProcs that has digits but cannot be read.
+    let usable = of_header.find_map(Result::transpose).transpose();
+    let message = "the header has no usable MaxProcs; set the machine with --machine";
+    let (key, processors) = match usable {
+        Ok(Some(usable)) => usable,
+        Ok(None) => return Err(Failure::usage_message(format!("{source}: {message}"))),
+        Err((key, text)) => {
+            let message =
+                format!("{source}: {message} ({key} \"{}\" is not one integer)", excerpt(text));
+            return Err(Failure::usage_message(message));
+        }
     };
     let machine = default_machine(processors).ok_or_else(|| {
         Failure::usage_message(format!(

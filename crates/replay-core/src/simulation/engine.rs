@@ -67,9 +67,9 @@ impl<'a> Simulation<'a> {
         Self { input, service: None, every_event: false, ticks_per_second: 1.0 }
     }
 
-    /// Makes jobs with a predecessor arrive after the predecessor has ended. `follows` contains the predecessor of each
-    /// job, without cycles, or is empty.
-    pub fn with_chains(mut self, follows: &'a [Option<Follows>]) -> Self {
+    /// Makes jobs with predecessors arrive after all of them have ended. `follows` contains the predecessors of each job,
+    /// without cycles, or is empty.
+    pub fn with_chains(mut self, follows: &'a [Vec<Follows>]) -> Self {
         self.input.follows = follows;
         self
     }

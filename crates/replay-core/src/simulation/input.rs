@@ -13,8 +13,8 @@ use crate::workload::{Follows, Job};
 pub struct Input<'a> {
     pub jobs: &'a [Job],
     pub topology: &'a Topology,
-    /// Predecessor of each job, without cycles; empty if no job has a predecessor.
-    pub follows: &'a [Option<Follows>],
+    /// Predecessors of each job, without cycles; empty if no job has a predecessor.
+    pub follows: &'a [Vec<Follows>],
     pub outages: &'a Outages,
     pub stop: &'a CancelToken,
     /// Whether to measure the time in the allocator.

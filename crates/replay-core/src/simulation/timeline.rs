@@ -66,13 +66,13 @@ impl Timeline {
     }
 
     /// Computes the schedule like [`compute`](Self::compute) for jobs with predecessors. `follows` contains the
-    /// predecessor of each job, without cycles, or is empty.
+    /// predecessors of each job, without cycles, or is empty.
     ///
     /// # Errors
     /// [`TimelineError`] under the conditions of [`compute`](Self::compute).
     pub(super) fn compute_after(
         jobs: &[Job],
-        follows: &[Option<Follows>],
+        follows: &[Vec<Follows>],
         processors: u32,
         scheduler: &mut dyn Scheduler,
         stop: &CancelToken,

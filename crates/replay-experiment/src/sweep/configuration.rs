@@ -67,10 +67,10 @@ impl CellConfiguration<'_> {
 }
 
 /// Returns the BLAKE3 digest, in hexadecimal, of jobs and the dependencies between them.
-pub fn chains_digest(jobs: &[Job], follows: &[Option<Follows>]) -> String {
+pub fn chains_digest(jobs: &[Job], follows: &[Vec<Follows>]) -> String {
     let mut text = jobs_digest(jobs);
     for (follows, job) in follows.iter().zip(0..) {
-        if let Some(Follows { job: before, earliest, lag }) = follows {
+        for Follows { job: before, earliest, lag } in follows {
             text.push_str(&format!("\n{job} {} {earliest} {lag}", before.0));
         }
     }

@@ -17,7 +17,7 @@ use replay_core::workload::{Follows, Workload};
 pub struct LazyDigest {
     digest: OnceLock<String>,
     /// The jobs, and the dependencies between the jobs; `None` if the digest was read from a file.
-    jobs: Option<(Arc<Workload>, Vec<Option<Follows>>)>,
+    jobs: Option<(Arc<Workload>, Vec<Vec<Follows>>)>,
 }
 
 impl LazyDigest {

@@ -34,8 +34,12 @@ texts! {
 ///   4711 | 1 2 3 4 5 6 7 8 12x 1
 ///        |                 ^^^
 /// ```
+///
+/// A [hint](Self::hint) follows in a line of its own.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}:{column}: {}\n{}", self.message(), snippet(*.line, .source_line, *.column - 1, .text.len()))]
+#[error("{file}:{line}:{column}: {}\n{}{}{}", self.message(),
+    snippet(*.line, .source_line, *.column - 1, .text.len()),
+    if .hint.is_some() { "\nhint: " } else { "" }, .hint.unwrap_or_default())]
 pub struct RecordError {
     /// The file name as given by the user.
     pub file: String,
@@ -51,6 +55,30 @@ pub struct RecordError {
     pub text: Vec<u8>,
     /// The line, without its line end.
     pub source_line: Vec<u8>,
+    /// Advice, if the line indicates another format than SWF.
+    pub hint: Option<&'static str>,
+}
+
+/// Returns advice about a file whose first line that is neither blank nor a comment does not begin with a number.
+pub(super) fn hint_about_format(line: &[u8]) -> Option<&'static str> {
+    let line = line.trim_ascii();
+    let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    match line.first() {
+        Some(b'#') => Some(
+            "comments begin with ; in SWF; if # begins the names of the columns, as in the Grid Workload Format, \
+             remove the other lines with # and the character # itself, and use replay import csv --map FILE with the \
+             separator of the columns",
+        ),
+        _ if word.iter().any(|byte| matches!(byte, b';' | b',' | b'|')) => Some(
+            "blanks separate the fields of SWF; for a table with another separator, use replay import csv --map FILE, \
+             where FILE sets separator and columns",
+        ),
+        Some(first) if first.is_ascii_alphabetic() || *first == b'"' => Some(
+            "if this line has the names of the columns, --max-errors 1 skips it; for a table with other columns than \
+             SWF, use replay import csv --map FILE",
+        ),
+        _ => None,
+    }
 }
 
 impl RecordError {
@@ -149,6 +177,7 @@ mod tests {
             reason,
             text,
             source_line,
+            hint: None,
         }
     }
 
@@ -162,6 +191,19 @@ mod tests {
             "trace.swf:4711:17: requested time \"12x\" is not a number (field 9 of 18)\n  \
              4711 | 1 2 3 4 5 6 7 8 12x 1\n       |                 ^^^"
         );
+    }
+
+    #[test]
+    fn hints_at_other_formats() {
+        let hint = |line: &str| hint_about_format(line.as_bytes()).unwrap_or("none");
+        assert!(hint("id\tsubmit\twait").contains("--max-errors 1"));
+        assert!(hint("\"id\" \"submit\"").contains("--max-errors 1"));
+        assert!(hint("1001;0;-1;15;12").contains("import csv --map FILE"));
+        assert!(hint(" id, submit, wait").contains("separator"));
+        assert!(hint("1|2|3").contains("separator"));
+        assert!(hint("# Grid Workload Format").contains("import csv --map FILE"));
+        assert_eq!(hint("x1 2 3".trim_start_matches('x')), "none");
+        assert_eq!(hint("- 2 3"), "none");
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl Header {
     }
 
     /// Returns the integer at the beginning of the first value of `key`, such as 400 for `400 (48 interactive, 352
-    /// batch)`.
+    /// batch)` and 1024 for `1,024`; `None` if the text continues the number in another way (`1.5`, `1 024`).
     pub fn integer(&self, key: &str) -> Option<i64> {
         leading_integer(self.get(key)?)
     }
@@ -96,6 +96,13 @@ impl Header {
         self.integer("TimeZone")
     }
 
+    /// Returns the first value of `key` if its first word has digits but the value has no [integer](Self::integer).
+    pub fn unreadable(&self, key: &str) -> Option<&str> {
+        let value = self.get(key).filter(|text| leading_integer(text).is_none())?;
+        let word = value.split_whitespace().next()?;
+        word.bytes().any(|byte| byte.is_ascii_digit()).then_some(value)
+    }
+
     fn count(&self, key: &str) -> Option<u32> {
         u32::try_from(self.integer(key)?).ok().filter(|&n| n > 0)
     }
@@ -111,10 +118,35 @@ fn split_key(text: &str) -> Option<(&str, &str)> {
         .then(|| (key, value.trim()))
 }
 
+/// Returns the integer at the beginning of `text`. Commas may separate groups of three digits: `1,024`.
+///
+/// Text that continues the number in another way has no integer: `1.5`, `1e3`, `10,24`, `2x512`. Blanks that separate
+/// groups of three digits are ambiguous, because `48 352` may be one number or two, and have no integer either.
 fn leading_integer(text: &str) -> Option<i64> {
-    let signed = text.strip_prefix('-').unwrap_or(text);
-    let digits = signed.bytes().take_while(u8::is_ascii_digit).count();
-    text[..text.len() - signed.len() + digits].parse().ok()
+    let is_number = |c: char| c.is_ascii_digit() || c == ',';
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let length = unsigned.find(|c| !is_number(c)).unwrap_or(unsigned.len());
+    // The last commas may belong to the text after the number: `1024, of these 16 down`.
+    let number = unsigned[..length].trim_end_matches(',');
+    let after = &unsigned[number.len()..];
+    let groups: Vec<&str> = number.split(',').collect();
+    let is_grouped = matches!(groups[..], [first, _, ..] if (1..=3).contains(&first.len()))
+        && groups[1..].iter().all(|group| group.len() == 3);
+    let is_at_end = match after.strip_prefix(['.', ',', ';', ':']) {
+        Some(after) => after.is_empty() || after.starts_with(char::is_whitespace),
+        None => after.is_empty() || after.starts_with(|c: char| c.is_whitespace() || c == '('),
+    };
+    let next = after.split_whitespace().next().unwrap_or("");
+    let next = next.trim_end_matches(|c: char| c.is_ascii_punctuation());
+    let is_split = after.starts_with(char::is_whitespace)
+        && groups.last().is_some_and(|group| group.len() <= 3)
+        && next.split(',').next().is_some_and(|group| group.len() == 3)
+        && next.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
+    if !is_at_end || is_split || (groups.len() > 1 && !is_grouped) {
+        return None;
+    }
+    let value: i64 = groups.concat().parse().ok()?;
+    Some(if text.starts_with('-') { -value } else { value })
 }
 
 #[cfg(test)]
@@ -149,6 +181,46 @@ mod tests {
         assert_eq!(header.max_nodes(), None);
         assert_eq!(header.integer("MaxRecords"), None);
         assert_eq!(header.get("Note"), Some(""));
+    }
+
+    #[test]
+    fn numbers_are_read_whole_or_not_at_all() {
+        for (text, expected) in [
+            ("1024", Some(1024)),
+            ("1024 (512 nodes)", Some(1024)),
+            ("1024(512 nodes)", Some(1024)),
+            ("1024 processors", Some(1024)),
+            ("1024, of these 16 down", Some(1024)),
+            ("1024 512 nodes", Some(1024)),
+            ("400 (48 interactive, 352 batch)", Some(400)),
+            ("128 8-way nodes", Some(128)),
+            ("1,024", Some(1024)),
+            ("1,024 (512 nodes)", Some(1024)),
+            ("1,108,771,200 Sat", Some(1_108_771_200)),
+            ("-28,800", Some(-28_800)),
+            ("+3600", Some(3600)),
+            ("1 024", None),
+            ("1\u{a0}024", None),
+            ("12 345 678", None),
+            ("1'024", None),
+            ("1_024", None),
+            ("1.024", None),
+            ("10,24", None),
+            ("1024,512", None),
+            ("1,0244", None),
+            (",512", None),
+            ("1e3", None),
+            ("0x400", None),
+            ("2x512", None),
+            ("64-128", None),
+            ("~1024", None),
+            ("--5", None),
+        ] {
+            for key in ["MaxProcs", "MaxNodes", "MaxJobs", "UnixStartTime"] {
+                let header = Header::parse(format!("; {key}: {text}\n").as_bytes());
+                assert_eq!(header.integer(key), expected, "{key}: {text}");
+            }
+        }
     }
 
     #[test]

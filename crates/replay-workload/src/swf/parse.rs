@@ -48,9 +48,15 @@ impl<'a> ParseError<&'a [u8]> for Bad<'a> {
 
 type Parsed<'a, T> = IResult<&'a [u8], T, Bad<'a>>;
 
-/// Parses a line (without line end) into `record`; missing fields become `-1`. Returns the number of fields, and the
-/// text after the last field, which is usually empty.
-pub(super) fn record<'a>(line: &'a [u8], record: &mut Record) -> Result<(usize, &'a [u8]), Fault> {
+/// Parses a line (without line end) into `record`; missing fields become `-1`. If field 17 contains several job numbers
+/// (`1&2&3`), the record has the first, and `others` the other numbers; otherwise, `others` becomes empty. Returns the
+/// number of fields, and the text after the last field, which is usually empty.
+pub(super) fn record<'a>(
+    line: &'a [u8],
+    record: &mut Record,
+    others: &mut Vec<i64>,
+) -> Result<(usize, &'a [u8]), Fault> {
+    others.clear();
     let mut fields = Fields { line, rest: line, read: 0 };
     record.job_number = fields.integer(Field::JobNumber)?;
     record.submit_time = fields.time(Field::SubmitTime)?;
@@ -68,7 +74,7 @@ pub(super) fn record<'a>(line: &'a [u8], record: &mut Record) -> Result<(usize, 
     record.executable = fields.integer(Field::Executable)?;
     record.queue = fields.integer(Field::Queue)?;
     record.partition = fields.integer(Field::Partition)?;
-    record.preceding_job = fields.integer(Field::PrecedingJob)?;
+    record.preceding_job = fields.integers(Field::PrecedingJob, others)?;
     record.think_time = fields.time(Field::ThinkTime)?;
     fields.finish()
 }
@@ -85,6 +91,35 @@ impl<'a> Fields<'a> {
     #[inline]
     fn integer(&mut self, field: Field) -> Result<i64, Fault> {
         self.next(field, integer, -1)
+    }
+
+    /// Parses integers that are separated by `&`, as in workloads of Alea. Returns the first integer; the others are
+    /// pushed to `others`.
+    #[inline]
+    fn integers(&mut self, field: Field, others: &mut Vec<i64>) -> Result<i64, Fault> {
+        let text = skip_blanks(self.rest);
+        let token = &text[..token_len(text)];
+        if !token.contains(&b'&') {
+            return self.integer(field);
+        }
+        let mut first = None;
+        for part in token.split(|&byte| byte == b'&') {
+            match integer(part) {
+                Ok((_, value)) if first.is_none() => first = Some(value),
+                Ok((_, value)) => others.push(value),
+                Err(error) => {
+                    self.rest = text;
+                    let reason = match error {
+                        nom::Err::Error(bad) | nom::Err::Failure(bad) => bad.reason,
+                        nom::Err::Incomplete(_) => Reason::NotANumber,
+                    };
+                    return Err(self.fault(reason, field));
+                }
+            }
+        }
+        self.rest = &text[token.len()..];
+        self.read += 1;
+        Ok(first.unwrap_or(-1))
     }
 
     #[inline]
@@ -273,7 +308,7 @@ mod tests {
 
     fn parse(line: &str) -> Result<Record, Fault> {
         let mut out = Record::UNKNOWN;
-        record(line.as_bytes(), &mut out).map(|_| out)
+        record(line.as_bytes(), &mut out, &mut Vec::new()).map(|_| out)
     }
 
     #[test]
@@ -317,9 +352,33 @@ mod tests {
         for (more, extra) in [("", ""), (" \t ", ""), (" xx 20", "xx 20"), ("\t{7,7} q", "{7,7} q")]
         {
             let line = format!("{eighteen}{more}");
-            assert_eq!(record(line.as_bytes(), &mut out), Ok((18, extra.as_bytes())), "{line}");
+            assert_eq!(
+                record(line.as_bytes(), &mut out, &mut Vec::new()),
+                Ok((18, extra.as_bytes())),
+                "{line}"
+            );
             assert_eq!(out.think_time, 18.0);
         }
+    }
+
+    #[test]
+    fn field_17_may_have_several_numbers() {
+        let sixteen = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16";
+        let parse = |rest: &str| {
+            let (mut out, mut others) = (Record::UNKNOWN, vec![99]);
+            let line = format!("{sixteen} {rest}");
+            let fields = record(line.as_bytes(), &mut out, &mut others).map(|found| found.0);
+            (fields, out.preceding_job, others)
+        };
+        assert_eq!(parse("3"), (Ok(17), 3, vec![]));
+        assert_eq!(parse("1&2&3 5"), (Ok(18), 1, vec![2, 3]));
+        assert_eq!(parse("1&2\t5 x"), (Ok(18), 1, vec![2]));
+        for bad in ["1&", "&", "1&&2", "1&x", "1&2.5", "1& 2", "1&99999999999999999999"] {
+            let fault = parse(bad).0.unwrap_err();
+            assert_eq!((fault.field, fault.start), (Field::PrecedingJob, 39), "{bad}");
+        }
+        // Other fields have one number.
+        assert_eq!(super::tests::parse("1 2 3 4 5&6").unwrap_err().reason, Reason::NotANumber);
     }
 
     proptest! {
@@ -340,7 +399,7 @@ mod tests {
         #[test]
         fn any_line_gives_a_record_or_a_fault_position(line in proptest::collection::vec(any::<u8>(), 0..120)) {
             let mut out = Record::UNKNOWN;
-            match record(&line, &mut out) {
+            match record(&line, &mut out, &mut Vec::new()) {
                 Ok((fields, extra)) => prop_assert!((5..=18).contains(&fields) && line.ends_with(extra)),
                 Err(fault) => prop_assert!(fault.start <= fault.end && fault.end <= line.len()),
             }

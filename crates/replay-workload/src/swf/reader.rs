@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::{
     Decoder, Error, ErrorTally, Field, GzipFault, Header, ReadOptions, Reason, Record, RecordError,
-    parse,
+    error::hint_about_format, parse,
 };
 use crate::lines::{LineError, Lines};
 
@@ -55,6 +55,7 @@ struct State {
     header: Header,
     line: u64,
     extra: Vec<u8>,
+    parents: Vec<i64>,
     tally: ErrorTally,
     others: OtherLines,
     /// Number of records for each number of fields below 18.
@@ -100,6 +101,7 @@ impl<R: BufRead> Reader<R> {
             header: Header::default(),
             line: 0,
             extra: Vec::new(),
+            parents: Vec::new(),
             tally: ErrorTally::default(),
             others: OtherLines::default(),
             short: [0; Field::COUNT],
@@ -152,6 +154,12 @@ impl<R: BufRead> Reader<R> {
     /// Returns the text after field 18 of the last record, without leading blanks; usually empty.
     pub fn extra(&self) -> &[u8] {
         &self.state.extra
+    }
+
+    /// Returns the preceding jobs of the last record after the first, which is in
+    /// [`Record::preceding_job`]; usually empty. Several preceding jobs have the form `1&2&3` in field 17.
+    pub fn other_preceding_jobs(&self) -> &[i64] {
+        &self.state.parents
     }
 
     /// Returns the part of the header that has been read.
@@ -226,7 +234,7 @@ impl State {
             }
             Some(_) => {}
         }
-        match parse::record(line, record) {
+        match parse::record(line, record, &mut self.parents) {
             Ok((fields, extra)) => {
                 if let Some(short) = self.short.get_mut(fields) {
                     *short += 1;
@@ -253,6 +261,10 @@ impl State {
             fault =
                 parse::Fault { reason: Reason::ControlByte, start: place, end: place + 1, ..fault };
         }
+        let OtherLines { comments, blank } = self.others;
+        let is_first = self.line == comments + blank + 1;
+        let no_number = (fault.field, fault.reason) == (Field::JobNumber, Reason::NotANumber);
+        let hint = if is_first && no_number { hint_about_format(line) } else { None };
         let error = RecordError {
             file: self.file.clone(),
             line: self.line,
@@ -261,6 +273,7 @@ impl State {
             reason: fault.reason,
             text: line[fault.start..fault.end].to_vec(),
             source_line: line.to_vec(),
+            hint,
         };
         if limit == 0 {
             return Err(Error::Record(Box::new(error)));

@@ -41,7 +41,9 @@ pub struct Record {
     pub queue: i64,
     /// Field 16. Number of the partition, from 1.
     pub partition: i64,
-    /// Field 17. Number of the preceding job, which must end before this job is submitted.
+    /// Field 17. Number of the preceding job, which must end before this job is submitted. If the field has several
+    /// numbers (`1&2&3`), this is the first;
+    /// [`Reader::other_preceding_jobs`](super::Reader::other_preceding_jobs) returns the others.
     pub preceding_job: i64,
     /// Field 18. Seconds from the end of the preceding job to the submission of this job.
     pub think_time: f64,

@@ -1,9 +1,10 @@
 //! Strict and collecting reading: the limit on bad lines, and their statistics.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 
-use super::{Reason, RecordError};
+use super::{Field, Reason, RecordError};
 
 /// The treatment of lines that are not records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,6 +12,9 @@ pub struct ReadOptions {
     /// Maximum number of bad lines to skip and count. 0 means strict reading: the first bad line is an error.
     pub max_errors: usize,
 }
+
+/// Maximum number of errors in the text of a tally, in addition to the last error.
+const MAX_SHOWN: usize = 5;
 
 /// Maximum number of stored errors. This limit bounds the memory that the stored errors use.
 const MAX_STORED: usize = 1000;
@@ -22,6 +26,10 @@ pub struct ErrorTally {
     by_reason: BTreeMap<Reason, usize>,
     /// For each reason, the line number of the first bad line.
     first: BTreeMap<Reason, u64>,
+    /// The first error of each reason and field.
+    kinds: BTreeMap<(Reason, Field), RecordError>,
+    /// The last error, if it is not in `kinds`.
+    last: Option<RecordError>,
 }
 
 impl ErrorTally {
@@ -31,8 +39,15 @@ impl ErrorTally {
         *self.by_reason.entry(error.reason).or_default() += 1;
         self.first.entry(error.reason).or_insert(error.line);
         if self.errors.len() < limit.min(MAX_STORED) {
-            self.errors.push(error);
+            self.errors.push(error.clone());
         }
+        self.last = match self.kinds.entry((error.reason, error.field)) {
+            Entry::Vacant(kind) => {
+                kind.insert(error);
+                None
+            }
+            Entry::Occupied(_) => Some(error),
+        };
     }
 
     /// Returns the total number of bad lines.
@@ -57,16 +72,21 @@ impl ErrorTally {
 }
 
 impl fmt::Display for ErrorTally {
-    /// Formats `3 bad lines: not a number 2, too few fields 1`, then the first error in full.
+    /// Formats `3 bad lines: not a number 2, too few fields 1`, then in full, in file order, the first error of each
+    /// reason and field (at most 5), and the last error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.total();
         write!(f, "{total} bad line{}", if total == 1 { "" } else { "s" })?;
         for (index, (reason, count)) in self.by_reason.iter().enumerate() {
             write!(f, "{} {reason} {count}", if index == 0 { ":" } else { "," })?;
         }
-        match self.errors.first() {
-            Some(first) => write!(f, "\nfirst: {first}"),
-            None => Ok(()),
+        let mut kinds: Vec<&RecordError> = self.kinds.values().collect();
+        kinds.sort_unstable_by_key(|error| error.line);
+        // Without another last error, the last line is the first of its kind.
+        let last = self.last.as_ref().or_else(|| (kinds.len() > 1).then(|| kinds.pop())?);
+        for (index, error) in kinds.iter().take(MAX_SHOWN).enumerate() {
+            write!(f, "\n{}: {error}", if index == 0 { "first" } else { "also" })?;
         }
+        last.map_or(Ok(()), |last| write!(f, "\nlast: {last}"))
     }
 }

@@ -4,17 +4,19 @@
 //! [`Dependencies`] selects no rule, because the submit times of a log already reflect its dependencies. Dependencies
 //! matter only if jobs end at other times in the replay than in the log.
 //!
-//! Field 17 is the job number of the predecessor. If several records have this number, the predecessor is the last of
+//! Field 17 is the job number of the predecessor, or several job numbers (`1&2&3`); a job with several predecessors
+//! arrives after all of them have ended. If several records have this number, the predecessor is the last of
 //! these records before the dependent record. If all records with this number are after the dependent record, the
 //! predecessor is the first of these records.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
 use serde::Serialize;
 
 use super::job::{Job, JobId};
+use super::report::is_zero;
 use crate::naming::nearest;
 use crate::number::grouped;
 use crate::sanitize::excerpt;
@@ -72,7 +74,8 @@ impl FromStr for Dependencies {
     }
 }
 
-/// The predecessor of a job, with bounds on the arrival of the job.
+/// A predecessor of a job, with bounds on the arrival of the job. A job with several predecessors arrives at the latest
+/// of their bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Follows {
     /// The job that must end first.
@@ -113,13 +116,16 @@ impl Repeated {
 pub struct DependencyCounts {
     /// Number of records with a value above 0 in field 17.
     pub named: u64,
-    /// Number of records with a predecessor that is earlier in the file.
+    /// Number of records with several values above 0 in field 17.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub several: u64,
+    /// Number of predecessors that are earlier in the file than the dependent record.
     pub earlier: u64,
-    /// Number of records with a predecessor that is later in the file.
+    /// Number of predecessors that are later in the file.
     pub later: u64,
-    /// Number of records in which field 17 is not the job number of any record.
+    /// Number of values in field 17 that are not the job number of any record.
     pub absent: u64,
-    /// Number of records in which field 17 is the job number of the record itself.
+    /// Number of values in field 17 that are the job number of the record itself.
     pub itself: u64,
     /// Number of records with a value above 0 in field 18.
     pub think: u64,
@@ -139,9 +145,17 @@ impl fmt::Display for DependencyCounts {
     /// Formats the counts: `7 records with a preceding job: 5 usable (4 earlier in the file, 1 later), 1 absent,
     /// 1 referring to itself; 2 with a think time`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { named, earlier, later, absent, itself, think, constant } = *self;
+        let Self { named, several, earlier, later, absent, itself, think, constant } = *self;
         let plural = if named == 1 { "" } else { "s" };
         write!(f, "{} record{plural} with a preceding job", grouped(named))?;
+        if several > 0 {
+            let all = grouped(earlier + later + absent + itself);
+            write!(
+                f,
+                ", {} of these with several, in total {all} preceding jobs",
+                grouped(several)
+            )?;
+        }
         match constant {
             Some(value) => {
                 write!(f, ", but the preceding job is {value} in all records (not meaningful)")?
@@ -167,7 +181,7 @@ impl fmt::Display for DependencyCounts {
 /// The dependencies of a trace, sorted by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// Records with a predecessor in the file, sorted by line.
+    /// Predecessors in the file, sorted by the line of the dependent record.
     links: Vec<Link>,
     constant: bool,
     /// Repeated job numbers in ascending order, each with the lines of the first two records that have this number.
@@ -185,7 +199,7 @@ struct Link {
     gap: Option<i64>,
 }
 
-/// Number of jobs with an ignored dependency, for each reason.
+/// Number of ignored dependencies, for each reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ignored {
     /// The predecessor is not replayed: cleaning dropped it, or it is outside the window.
@@ -201,8 +215,8 @@ pub struct Ignored {
 /// The dependencies of the jobs of a replay, by [`JobId`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chains {
-    /// The dependency of each job; `None` if the job has no dependency. Dependencies form no cycle.
-    pub follows: Vec<Option<Follows>>,
+    /// The dependencies of each job. Dependencies form no cycle.
+    pub follows: Vec<Vec<Follows>>,
     /// Counts of ignored dependencies.
     pub ignored: Ignored,
 }
@@ -210,7 +224,7 @@ pub struct Chains {
 impl Chains {
     /// Returns the number of jobs with a dependency.
     pub fn kept(&self) -> u64 {
-        self.follows.iter().flatten().count() as u64
+        self.follows.iter().filter(|all| !all.is_empty()).count() as u64
     }
 }
 
@@ -241,9 +255,12 @@ impl fmt::Display for Chains {
 pub(super) struct Linker {
     /// Job number, line and recorded end of each record.
     seen: Vec<(i64, u32, Option<i64>)>,
-    /// Line, job number, predecessor's job number, think time and submit time of each record with a predecessor in
-    /// field 17.
+    /// Line, job number, predecessor's job number, think time and submit time for each predecessor in field 17.
     named: Vec<(u32, i64, i64, i64, Option<i64>)>,
+    /// Number of records with a predecessor in field 17.
+    dependent: u64,
+    /// Number of records with several predecessors in field 17.
+    several: u64,
     think: u64,
     /// Whether some job number is not larger than the previous job number. In strictly ascending order, no number is
     /// repeated.
@@ -253,8 +270,9 @@ pub(super) struct Linker {
 }
 
 impl Linker {
-    /// Adds the record on line `line`; all lines above `u32::MAX` are recorded as line `u32::MAX`.
-    pub fn push(&mut self, line: u64, record: &Record) {
+    /// Adds the record on line `line`; all lines above `u32::MAX` are recorded as line `u32::MAX`. `others` contains the
+    /// preceding jobs after the first.
+    pub fn push(&mut self, line: u64, record: &Record, others: &[i64]) {
         let line = u32::try_from(line).unwrap_or(u32::MAX);
         let known = |time: f64| (time >= 0.0).then_some(time as i64);
         let submit = known(record.submit_time);
@@ -262,10 +280,14 @@ impl Linker {
         self.unordered |= self.seen.last().is_some_and(|last| last.0 >= record.job_number);
         self.seen.push((record.job_number, line, end()));
         self.think += u64::from(record.think_time > 0.0);
-        if record.preceding_job > 0 {
-            let think = record.think_time.max(0.0) as i64;
-            self.named.push((line, record.job_number, record.preceding_job, think, submit));
+        let (first, think) = (self.named.len(), record.think_time.max(0.0) as i64);
+        for &before in [record.preceding_job].iter().chain(others) {
+            if before > 0 && self.named[first..].iter().all(|link| link.2 != before) {
+                self.named.push((line, record.job_number, before, think, submit));
+            }
         }
+        self.dependent += u64::from(self.named.len() > first);
+        self.several += u64::from(self.named.len() > first + 1);
     }
 
     /// Returns the statistics of records that repeat the job number of an earlier record. Negative numbers mean unknown
@@ -294,10 +316,11 @@ impl Linker {
 
     /// Returns the dependencies of the trace and their counts.
     pub fn finish(mut self) -> (Links, DependencyCounts) {
-        let named = self.named.len() as u64;
-        let mut counts = DependencyCounts { named, think: self.think, ..Default::default() };
+        let (named, several) = (self.dependent, self.several);
+        let mut counts =
+            DependencyCounts { named, several, think: self.think, ..Default::default() };
         let first = self.named.first().map(|link| link.2);
-        if self.seen.len() > 1 && self.named.len() == self.seen.len() {
+        if self.seen.len() > 1 && several == 0 && self.named.len() == self.seen.len() {
             counts.constant = first.filter(|value| self.named.iter().all(|link| link.2 == *value));
         }
         let (constant, twice) = (counts.constant.is_some(), std::mem::take(&mut self.twice));
@@ -340,7 +363,8 @@ impl Links {
 
     /// Computes the dependencies of `jobs` under a rule.
     ///
-    /// In each cycle of dependencies, the dependency of the job that is last in the file is ignored.
+    /// In each cycle of dependencies, the dependencies of the job that is last in the file are ignored if they close the
+    /// cycle.
     pub fn chains(&self, jobs: &[Job], rule: Dependencies) -> Chains {
         let mut chains = Chains::default();
         if rule == Dependencies::Ignore || self.links.is_empty() {
@@ -349,9 +373,8 @@ impl Links {
         let ids: HashMap<u32, JobId> =
             jobs.iter().zip((0..).map(JobId)).map(|(job, id)| (job.line, id)).collect();
         let ignored = &mut chains.ignored;
-        let follow = |job: &Job| {
-            let at = self.links.binary_search_by_key(&job.line, |link| link.line).ok()?;
-            let Link { after, think, gap, .. } = self.links[at];
+        let mut follow = |job: &Job, link: &Link| {
+            let Link { after, think, gap, .. } = *link;
             if self.constant && rule != Dependencies::Force {
                 ignored.constant += 1;
                 return None;
@@ -371,42 +394,57 @@ impl Links {
                 _ => Some(Follows { job: before, earliest: job.submit, lag: think }),
             }
         };
-        chains.follows = jobs.iter().map(follow).collect();
+        let all = jobs.iter().map(|job| {
+            let first = self.links.partition_point(|link| link.line < job.line);
+            let links = self.links[first..].iter().take_while(|link| link.line == job.line);
+            links.filter_map(|link| follow(job, link)).collect()
+        });
+        chains.follows = all.collect();
         chains.ignored.cycles = break_cycles(&mut chains.follows, jobs);
         chains
     }
 }
 
-/// Removes a dependency from each cycle and returns the number of removed dependencies. Follows each dependency once.
-fn break_cycles(follows: &mut [Option<Follows>], jobs: &[Job]) -> u64 {
+/// Removes, in the order of the file, each dependency that closes a cycle with dependencies of jobs earlier in the file.
+/// Returns the number of removed dependencies.
+fn break_cycles(follows: &mut [Vec<Follows>], jobs: &[Job]) -> u64 {
+    let edges = follows.iter().enumerate().flat_map(|(dependent, all)| {
+        all.iter().map(move |follows| (follows.job.index(), dependent))
+    });
+    // The last job of a cycle has a dependent that is earlier in the file.
+    let is_earlier =
+        |&(before, dependent): &(usize, usize)| jobs[dependent].line < jobs[before].line;
+    let mut last_jobs: Vec<usize> = edges.clone().filter(is_earlier).map(|edge| edge.0).collect();
+    if last_jobs.is_empty() {
+        return 0;
+    }
+    last_jobs.sort_unstable_by_key(|&job| jobs[job].line);
+    last_jobs.dedup();
+    let mut all_dependents: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (before, dependent) in edges {
+        all_dependents.entry(before).or_default().push(dependent);
+    }
     let mut broken = 0;
-    // For each job, the number of the walk that visited it; 0 if no walk has visited it.
-    let mut met = vec![0u32; follows.len()];
-    for (start, walk) in (0..follows.len()).zip(1..) {
-        let mut at = start;
-        while met[at] == 0 {
-            met[at] = walk;
-            let Some(next) = follows[at] else { break };
-            at = next.job.index();
-        }
-        if met[at] != walk || follows[at].is_none() {
+    for last in last_jobs {
+        let is_after = |follows: &Follows| jobs[follows.job.index()].line < jobs[last].line;
+        if !follows[last].iter().any(is_after) {
             continue;
         }
-        // Go around the cycle once more to find the job that is last in the file.
-        let (mut last, mut here) = (at, at);
-        while let Some(next) = follows[here] {
-            here = next.job.index();
-            if jobs[here].line > jobs[last].line {
-                last = here;
-            }
-            if here == at {
-                break;
+        // Find the jobs that depend on `last`, directly or not, and are earlier in the file.
+        let mut dependents = HashSet::from([last]);
+        let mut open = vec![last];
+        while let Some(job) = open.pop() {
+            for &dependent in all_dependents.get(&job).into_iter().flatten() {
+                let depends = follows[dependent].iter().any(|follows| follows.job.index() == job);
+                if jobs[dependent].line < jobs[last].line && depends && dependents.insert(dependent)
+                {
+                    open.push(dependent);
+                }
             }
         }
-        if here == at {
-            follows[last] = None;
-            broken += 1;
-        }
+        let count = follows[last].len();
+        follows[last].retain(|follows| !dependents.contains(&follows.job.index()));
+        broken += (count - follows[last].len()) as u64;
     }
     broken
 }

@@ -7,7 +7,8 @@ use ureq::http::{Response, StatusCode, header};
 use ureq::{Agent, Body, Timeout};
 
 use super::part::{Part, PartError};
-use crate::cli::progress::bar;
+use crate::cli::progress::{ProgressLine, time_left};
+use indicatif::{BinaryBytes, ProgressState};
 
 /// Number of bytes that are read and written at a time.
 const BUFFER: usize = 1 << 16;
@@ -119,11 +120,11 @@ fn receive(
     let length = response.headers().get(header::CONTENT_LENGTH);
     let length: Option<u64> = length.and_then(|length| length.to_str().ok()?.trim().parse().ok());
     let expected = length.map(|length| offset.saturating_add(length));
-    let template = match expected {
-        Some(_) => "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes} {left}",
-        None => "{spinner} {msg} {binary_bytes} {left}",
+    let text = |state: &ProgressState, name: &str| {
+        let all = state.len().map_or(String::new(), |all| format!(" of {}", BinaryBytes(all)));
+        format!("{name} {}{all}, {}", BinaryBytes(state.pos()), time_left(state))
     };
-    let (bar, _ticker) = bar(quiet, expected, template);
+    let bar = ProgressLine::new(quiet, expected, text);
     bar.set_message(name.to_string());
     bar.set_position(offset);
     let mut body = response.into_body().into_reader();
@@ -140,7 +141,7 @@ fn receive(
         received += count as u64;
         bar.set_position(received);
     };
-    bar.finish_and_clear();
+    bar.finish();
     match (outcome, expected) {
         (_, Some(expected)) if received == expected => Ok(()),
         (Ok(()), None) => Ok(()),

@@ -73,7 +73,6 @@ impl DropReason {
             DropReason::Cancelled => "cancelled before it ran",
             DropReason::RunNegative => "negative run time",
             DropReason::RunZero => "run time 0",
-            DropReason::EstimateTight => "estimate not above run time",
             DropReason::SubmitNegative => "negative submit time",
             DropReason::LargerThanMachine => "larger than the machine",
         }

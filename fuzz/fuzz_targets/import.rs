@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use replay_import::{Class, ColumnMap, Import, Outputs, import};
 use replay_core::swf::Reader;
 
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 17] = [
     "sacct",
     "sacct[size=cores,submit=eligible,running=yes,zone=-03:30]",
     "cobalt",
@@ -18,6 +18,12 @@ const SOURCES: [&str; 11] = [
     "csv[join=yes]",
     "cobalt[join=yes,round-up=yes,zone=Europe/Prague]",
     "sacct-json[size=cores,running=yes]",
+    "lsf",
+    "lsf[size=nodes,submit=eligible]",
+    "sge",
+    "gwf",
+    "batsim",
+    "evalys[round-up=yes]",
 ];
 
 fuzz_target!(|bytes: &[u8]| {

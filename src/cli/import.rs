@@ -23,10 +23,12 @@ use std::io::stdout;
   replay import sacct sacct.txt --processors 1024 --write out/site.swf
   replay import 'sacct[zone=Europe/Prague]' sacct.txt --write out/site.swf
   replay import sacct-json sacct.json --partition batch --write out/site.swf
+  replay import lsf lsb.acct --write out/site.swf
   replay import csv jobs.csv --map map.toml --write out/table.swf
   replay list sources")]
 pub struct ImportArgs {
-    /// Format of the log: sacct, sacct-json, cobalt, torque, dirlab, rfold, csv, fdata, pm100 or parquet (replay list sources).
+    /// Format of the log: sacct, sacct-json, cobalt, torque, lsf, sge, gwf, batsim, evalys, dirlab, rfold, csv, fdata,
+    /// pm100 or parquet (replay list sources).
     ///
     /// A format may have settings, such as sacct[submit=eligible].
     #[arg(value_name = "SOURCE[..]")]
@@ -43,13 +45,16 @@ pub struct ImportArgs {
 
     /// Read the meaning of columns from this TOML file; for the formats csv and parquet.
     ///
-    /// The file may contain separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; and zone = "UTC", "+01:00"
-    /// or "Europe/Prague". The time format iso truncates fractions of a second; the other formats round to the nearest
-    /// second. Under [columns], the file assigns columns of the log to the keys id, submit, start or wait, end or run,
-    /// size, estimate, status, user, group, queue, nodes. A duration may have a unit: run = { column = "min", unit =
+    /// The file may contain separator = "," (" " stands for any number of blanks); time = "iso", "unix", "unix-ms",
+    /// "seconds" or a format such as "%m/%d/%Y %H:%M:%S" in the directives of strftime; zone = "UTC", "+01:00" or
+    /// "Europe/Prague"; none = ["-1", "NULL"], the texts for missing values; and comment = "#". Dates are truncated to
+    /// seconds; numbers are rounded to the nearest second. Under [columns], the file assigns columns of the log to the keys
+    /// id, submit, start or wait, end or run, size, requested, estimate, status, user, group, queue, nodes. Without size, the
+    /// size of a job is the number of its nodes, or its requested size. A column may have texts for missing values of its
+    /// own: start = { column = "began", none = ["0"] }. A duration may have a unit: run = { column = "min", unit =
     /// "minutes" }; other units are hours, HH:MM:SS and seconds. The key status has the form status = { column = "s",
-    /// ok = ["done"], failed = [..], cancelled = [..] }; if the column contains Slurm's job states, slurm = true
-    /// replaces the three lists.
+    /// ok = ["done"], failed = [..], cancelled = [..], running = [..] }; if the column contains Slurm's job states,
+    /// slurm = true replaces the lists. Nodes may be n[1-4,7], 0-3,5 or 0 3-5.
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
 

@@ -10,6 +10,8 @@ trials!(
     imports_parquet_with_a_map,
     reads_stdin_and_writes_stdout,
     joins_several_files,
+    imports_logs_of_other_systems,
+    reads_dates_and_missing_values,
     accepts_line_breaks_in_quotes,
     counts_array_tasks_once,
     counts_malformed_lines,
@@ -202,6 +204,97 @@ fn joins_several_files() {
 }
 
 /// A record of several lines is counted once, and errors name the line within the record.
+/// Returns submit time, wait, run time, size, estimate and status of every job of a trace, separated by blanks.
+fn jobs(dir: &Dir, name: &str) -> Vec<String> {
+    let text = String::from_utf8(dir.read(name)).expect("text");
+    let lines = text.lines().filter(|line| !line.starts_with(';'));
+    let job = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        [1, 2, 3, 4, 8, 10].map(|field| fields[field]).join(" ")
+    };
+    lines.map(job).collect()
+}
+
+/// The samples of the book contain jobs of arrays, jobs that never started, and jobs that had not ended.
+fn imports_logs_of_other_systems() {
+    let sample = |name: &str| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/fixtures/logs/");
+        std::fs::read(format!("{folder}{name}")).expect("a sample")
+    };
+    for (source, name, expected, words) in [
+        (
+            "lsf",
+            "lsb.acct",
+            &[
+                "0 5 3600 32 7200 1",
+                "60 10 1800 4 7200 0",
+                "90 10 300 1 7200 1",
+                "90 10 310 1 7200 1",
+                "120 -1 0 16 7200 5",
+            ][..],
+            "noted     never started: 1, first in line 5",
+        ),
+        (
+            "sge",
+            "accounting",
+            &[
+                "0 10 3600 8 7200 1",
+                "20 10 600 1 3600 1",
+                "20 40 600 1 3600 0",
+                "40 -1 0 2 -1 5",
+                "40 460 400 2 -1 5",
+            ],
+            "not a job task of a parallel job: 1, first in line 6",
+        ),
+        (
+            "gwf",
+            "grid.gwf",
+            &["0 15 3600 4 7200 1", "60 -1 0 2 600 5", "90 10 20 8 -1 0"],
+            "dropped   no run time: 1, first in line 9",
+        ),
+        (
+            "batsim",
+            "out_jobs.csv",
+            &["0 0 89 2 149 1", "5 0 200 4 200 0", "5 -1 0 9 100 5"],
+            "dropped   not ended when the log was written: 1, first in line 5",
+        ),
+        (
+            "evalys",
+            "jobs.csv",
+            &["0 5 1816 1 5192 1", "10 2 471 4 5381 1", "20 463 600 3 600 0"],
+            "jobs.csv: 4 lines, 3 jobs kept; 0 dropped",
+        ),
+    ] {
+        let dir = Dir::new().file(name, sample(name));
+        dir.replay(&format!("import {source} {name} --write a.swf")).code(0).says(words);
+        assert_eq!(jobs(&dir, "a.swf"), expected, "{source}");
+    }
+    let dir = Dir::new().file("log", "all.q:node1\n");
+    dir.replay("import sge log").code(3).says("log:1:12: record \"\": too few fields");
+    dir.replay("import lsf log").code(3).says("not the type of an event");
+}
+
+fn reads_dates_and_missing_values() {
+    let map = "time = '%m/%d/%Y %H:%M:%S'\nnone = ['0']\n[columns]\nid = 'id'\nsubmit = 'submit'\nstart = 'start'\n\
+               end = 'end'\nsize = 'n'\n";
+    let dir = Dir::new().file("map.toml", map).file(
+        "us.csv",
+        "id,submit,start,end,n\n1,01/26/2016 00:00:37,01/26/2016 00:01:00,01/26/2016 00:59:59,4\n\
+         2,01/26/2016 00:00:47,0,0,4\n",
+    );
+    let run = dir.replay("import csv us.csv --map map.toml --write us.swf").code(0);
+    run.says("noted     never started: 1, first in line 3");
+    assert_eq!(jobs(&dir, "us.swf"), ["0 23 3539 4 -1 -1", "10 -1 0 4 -1 5"]);
+    let dir = dir.file("bad.toml", map.replace("%Y ", "%J "));
+    let words = ["bad.toml:1: time \"%m/%d/%J %H:%M:%S\": "];
+    dir.replay("import csv us.csv --map bad.toml").fails(2, 1, &words);
+    let sets = "time = 'seconds'\n[columns]\nsubmit = 't'\nrun = 'r'\nnodes = 'l'\n";
+    let dir = dir.file("sets.toml", sets).file("sets.csv", "t,r,l\n0,9,1-2\n4,9,0 3-5\n");
+    dir.replay("import csv sets.csv --map sets.toml --write sets.swf -q").code(0);
+    assert_eq!(rows(&dir, "sets.nodes.csv"), "job,nodes\n1,\"1-2\"\n2,\"0,3-5\"\n");
+    assert_eq!(jobs(&dir, "sets.swf")[1], "4 -1 9 4 -1 -1");
+}
+
 fn accepts_line_breaks_in_quotes() {
     let map =
         "time = 'seconds'\n[columns]\nid = 'i'\nsubmit = 't'\nrun = 'r'\nsize = 'n'\nuser = 'u'\n";

@@ -30,14 +30,17 @@ pub struct InProcess {
 }
 
 /// Readers that run in this process.
-pub const READERS: [InProcess; 13] = [
+pub const READERS: [InProcess; 16] = [
     InProcess { name: "swf", inputs: &[SWF, WIDE], read: swf },
     InProcess { name: "sacct", inputs: &[SACCT, SACCT_TEXTS], read: sacct },
     InProcess { name: "sacct-json", inputs: &[SACCT_JSON], read: sacct_json },
     InProcess { name: "cobalt", inputs: &[COBALT], read: cobalt },
     InProcess { name: "torque", inputs: &[TORQUE], read: torque },
+    InProcess { name: "lsf", inputs: &[LSF], read: lsf },
+    InProcess { name: "sge", inputs: &[SGE], read: sge },
+    InProcess { name: "simulated", inputs: &[BATSIM, EVALYS, GWF], read: simulated },
     InProcess { name: "csv", inputs: &[TABLE], read: csv },
-    InProcess { name: "map", inputs: &[MAP, RICH_MAP], read: map },
+    InProcess { name: "map", inputs: &[MAP, RICH_MAP, FORMAT_MAP], read: map },
     InProcess { name: "nodes", inputs: &[NODES], read: nodes },
     InProcess { name: "shapes", inputs: &[SHAPES], read: shapes },
     InProcess { name: "down", inputs: &[DOWN], read: down },
@@ -97,6 +100,11 @@ const TORQUE: &str = "\
 03/18/2017 00:46:08;E;71.bw;user=bob group=g queue=low ctime=900 start=1000 exec_host=26/0 Resource_List.nodect=1 end=1060 Exit_status=0
 03/18/2017 01:43:17;D;72.bw;requestor=ann
 ";
+const LSF: &str = include_str!("../../docs/fixtures/logs/lsb.acct");
+const SGE: &str = include_str!("../../docs/fixtures/logs/accounting");
+const GWF: &str = include_str!("../../docs/fixtures/logs/grid.gwf");
+const BATSIM: &str = include_str!("../../docs/fixtures/logs/out_jobs.csv");
+const EVALYS: &str = include_str!("../../docs/fixtures/logs/jobs.csv");
 const TABLE: &str = "\
 id;t;start;r;n;who;where;state
 7;2026-03-01T08:00:00;2026-03-01T08:00:05;01:00:00;4;ann;\"n[1-4]\";done
@@ -119,6 +127,7 @@ user = 'who'
 nodes = 'where'
 status = { column = 'state', ok = ['done'], failed = ['failed'] }
 ";
+const FORMAT_MAP: &str = include_str!("../../docs/fixtures/dump.toml");
 const NODES: &str = "\
 job,nodes
 1,0-3
@@ -248,6 +257,19 @@ fn cobalt(bytes: &[u8], number: u64) -> bool {
 fn torque(bytes: &[u8], number: u64) -> bool {
     let sources = ["torque", "torque[size=cores,submit=eligible]"];
     imported(any_of(&sources, number), None, bytes)
+}
+
+fn lsf(bytes: &[u8], number: u64) -> bool {
+    imported(any_of(&["lsf", "lsf[size=nodes,submit=eligible]"], number), None, bytes)
+}
+
+fn sge(bytes: &[u8], _: u64) -> bool {
+    imported("sge", None, bytes)
+}
+
+/// The format does not depend on the input, so some mutants are read as another format.
+fn simulated(bytes: &[u8], number: u64) -> bool {
+    imported(any_of(&["batsim", "evalys[round-up=yes]", "gwf"], number), None, bytes)
 }
 
 fn csv(bytes: &[u8], number: u64) -> bool {

@@ -170,6 +170,51 @@ impl Rows {
     }
 }
 
+/// Largest number of stored runs; this many runs occupy 72 MiB.
+const RUNS: usize = 1 << 21;
+
+/// The result of adding a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Run {
+    /// The run is new.
+    New,
+    /// An earlier record describes the same run.
+    Again {
+        /// Number of the job in the trace.
+        number: u64,
+        /// Whether the earlier record names other nodes.
+        elsewhere: bool,
+    },
+    /// The run is not compared, because too many runs are stored.
+    Full,
+}
+
+/// The runs of jobs. Two records with the same id and the same start describe the same run; a job that was requeued
+/// has another start.
+#[derive(Default)]
+pub(super) struct Runs {
+    /// For the hash of id and start: number of the job, and hash of its nodes.
+    numbers: HashMap<u64, (u32, u32)>,
+}
+
+impl Runs {
+    /// Adds a run of the job that gets the given number unless the run is known.
+    pub fn take(&mut self, id: &str, start: i64, nodes: &str, number: u64) -> Run {
+        let key = hash((id, start));
+        let nodes = hash(nodes) as u32;
+        if let Some(&(number, other)) = self.numbers.get(&key) {
+            return Run::Again { number: u64::from(number), elsewhere: nodes != other };
+        }
+        match u32::try_from(number) {
+            Ok(number) if self.numbers.len() < RUNS => {
+                self.numbers.insert(key, (number, nodes));
+                Run::New
+            }
+            _ => Run::Full,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -30,6 +30,10 @@ pub(super) mod status {
 /// Marks an unknown value.
 pub(super) const UNKNOWN: i64 = -1;
 
+/// Longest estimate, in seconds: ten years. A longer estimate is a mark for an unlimited or unknown time, such as
+/// 4294967295 minutes.
+pub(super) const LONGEST_LIMIT: i64 = 10 * 366 * 86_400;
+
 /// The state of a job as a word of the log; empty if the log has no such word. The word does not distinguish jobs, because
 /// the status does.
 #[derive(Clone, Copy, Debug)]
@@ -149,6 +153,11 @@ reasons! {
 noted, advice_on_noted {
     pub const NEVER_STARTED: &str = "never started";
     pub const ESTIMATE: &str = "estimate of 0 or less, treated as unknown";
+    pub const LONG_ESTIMATE: &str = "estimate of more than 10 years, treated as unknown",
+        "check the unit of time limits; in a map, none lists texts for an unlimited time";
+    pub const REQUESTED: &str = "no allocated size; the requested size is used";
+    pub const OTHER_LENGTH: &str =
+        "record with another number of fields than the format; missing fields are unknown";
     pub const WAIT: &str = "wait differs from start minus submission; the recorded wait is used";
     pub const RUN: &str = "run time differs from end minus start; the recorded run time is used";
     pub const ELAPSED: &str = "elapsed time differs from end minus start; end minus start is used";
@@ -159,6 +168,12 @@ noted, advice_on_noted {
         "job id that is not checked for repetition, because the limit is reached";
     pub const ROW_NOT_COMPARED: &str =
         "row that is not compared with later files, because the limit is reached";
+    pub const RUN_AGAIN: &str =
+        "further record of a run (same id and start), which replaces the earlier record";
+    pub const RUN_ELSEWHERE: &str =
+        "further record of a run on other nodes; the nodes of the first record are kept";
+    pub const RUN_NOT_COMPARED: &str =
+        "run that is not compared with later records, because the limit is reached";
     pub const SHIFTED: &str = "elapsed time differs from end minus start by whole or half hours",
         "if the times are local times, set the zone, such as zone=Europe/Prague (sacct[zone=Europe/Prague])";
     pub const BAD_ELAPSED: &str = "elapsed time that is negative or INVALID, ignored";
@@ -198,6 +213,10 @@ dropped, advice_on_dropped {
         "export a column with the end or the elapsed time";
     pub const NO_SIZE: &str = "no size",
         "export a column with the number of nodes or processors";
+    pub const IDLE: &str = "never started, and no requested size",
+        "export a column with the requested size (requested in a map) to keep these jobs";
+    pub const ZERO: &str = "a time of 0 stands for a missing time",
+        "add none = [\"0\"] to the column in the map";
     pub const SIZE: &str = "size not positive",
         "check the size in this line; a job without processors cannot be replayed";
     pub const LARGE: &str = "size of more than 32 bits",

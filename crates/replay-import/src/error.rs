@@ -34,6 +34,8 @@ texts! {
         NotADuration => "not a duration",
         /// A field is not a list of nodes.
         NotANodeList => "not a list of nodes",
+        /// The first field is not the type of an event, such as `JOB_FINISH`.
+        NotAnEvent => "not the type of an event",
         /// A field is not the id of a job.
         NotAJob => "not a job id",
         /// A field is not a shape, such as `4x4x8`.
@@ -65,6 +67,7 @@ impl Reason {
             Reason::Skipped => "set the zone of the log (replay list sources)",
             Reason::NotADuration => "write [D-]HH:MM:SS, or a number in the unit of the column",
             Reason::NotANodeList => "write a list of nodes, such as n[1-4,7]",
+            Reason::NotAnEvent => "check whether this file is lsb.acct of LSF",
             Reason::NotAJob => "check the job id in this line",
             Reason::NotAShape => "write a shape such as 4x4x8",
         }

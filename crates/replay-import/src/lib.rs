@@ -31,7 +31,7 @@
 //!
 //! To add a format, create a file with a type that implements the trait `Log`. Then add a [`Kind`] for the format, an
 //! entry in the table of `source.rs`, and a line in the function `reader` of this module. A table with known columns
-//! needs only a map in `layouts.rs`.
+//! needs only a map in `layouts.rs`; if versions of the format have different column names, it has several maps.
 
 mod cobalt;
 pub mod columns;
@@ -41,6 +41,7 @@ mod duplicates;
 mod entry;
 mod error;
 mod layouts;
+mod lsf;
 mod map;
 mod mapped;
 mod parquet;
@@ -53,12 +54,14 @@ mod row_merge;
 mod sacct;
 mod sacct_json;
 mod select;
+mod sge;
 mod sink;
 mod slurm;
 mod source;
 mod spill;
 #[cfg(test)]
 mod tests;
+mod time_format;
 mod torque;
 mod value;
 mod zone;
@@ -184,7 +187,8 @@ trait Log {
 
     /// Sets the columns of the current file, which has no header line.
     fn given(&mut self, header: &str, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
-        let Some(separator) = self.separator().map(char::from) else {
+        let separator = self.separator().filter(|_| self.columns().is_some()).map(char::from);
+        let Some(separator) = separator else {
             let what = "this kind of log has no columns: --header is for sacct and tables";
             return Err(ReadStop::Import(ImportError::Usage(what.to_string())));
         };
@@ -434,15 +438,15 @@ fn lines(
     Ok(())
 }
 
-/// Returns the column map of a table: the built-in map or the user's map.
-fn map(how: &Import) -> Result<ColumnMap, ImportError> {
+/// Returns the column maps of a table: the built-in maps or the user's map.
+fn maps(how: &Import) -> Result<Vec<ColumnMap>, ImportError> {
     let source = &how.source;
-    let own = layouts::layout(source.kind, source.zone.clone()).transpose()?;
+    let own = layouts::layouts(source.kind, &source.zone)?;
     let wants = matches!(source.kind, Kind::Csv | Kind::Parquet);
-    match (own, &how.map) {
-        (Some(own), None) => Ok(own),
-        (None, Some(map)) if wants => Ok(map.clone()),
-        (None, None) => {
+    match (own.is_empty(), &how.map) {
+        (false, None) => Ok(own),
+        (true, Some(map)) if wants => Ok(vec![map.clone()]),
+        (true, None) => {
             Err(ImportError::Map(format!("{source} needs --map FILE, which assigns the columns")))
         }
         (_, Some(_)) => {
@@ -452,22 +456,34 @@ fn map(how: &Import) -> Result<ColumnMap, ImportError> {
     }
 }
 
+/// Returns the column map of a table in Parquet.
+fn map(how: &Import) -> Result<ColumnMap, ImportError> {
+    let first = maps(how)?.into_iter().next();
+    first.ok_or_else(|| ImportError::Map(format!("{} has no column map", how.source)))
+}
+
 /// Returns the reader of a text format.
 fn reader(how: &Import) -> Result<Box<dyn Log>, ImportError> {
     let source = how.source.clone();
     if how.map.is_some() && source.kind != Kind::Csv {
-        map(how)?;
+        maps(how)?;
     }
     Ok(match source.kind {
         // The JSON of sacct has no lines; it is read by its own reader.
         Kind::Sacct | Kind::SacctJson => Box::new(sacct::Sacct::new(source)),
         Kind::Cobalt => Box::new(cobalt::Cobalt::new(source)),
         Kind::Torque => Box::new(torque::Torque::new(source)),
+        Kind::Lsf => Box::new(lsf::Lsf::new(source)),
+        Kind::Sge => Box::new(sge::Sge::default()),
         Kind::Dirlab => Box::new(dirlab::Dirlab::new(source)),
         Kind::Rfold => Box::new(rfold::Rfold::new(source)),
-        Kind::Csv | Kind::Fdata | Kind::Pm100 | Kind::Parquet => {
-            Box::new(mapped::Mapped::new(source, map(how)?))
-        }
+        Kind::Gwf
+        | Kind::Batsim
+        | Kind::Evalys
+        | Kind::Csv
+        | Kind::Fdata
+        | Kind::Pm100
+        | Kind::Parquet => Box::new(mapped::Mapped::new(source, maps(how)?)),
     })
 }
 

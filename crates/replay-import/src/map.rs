@@ -2,32 +2,36 @@
 //!
 //! ```toml
 //! separator = ","
-//! time = "iso"                 # iso, unix, unix-ms, seconds
+//! time = "iso"                 # iso, unix, unix-ms, seconds, or directives of strftime: "%m/%d/%Y %H:%M:%S"
 //! zone = "UTC"                 # +01:00, Europe/Prague
+//! none = ["-1", "NULL"]        # texts for missing values, in all columns
+//! comment = "#"                # lines that begin with this character are not rows
 //! [columns]
 //! submit = "when"
 //! start = "began"              # or wait
-//! end = "ended"                # or run
-//! size = "hosts"
+//! end = { column = "ended", none = ["0"] }                # or run; texts for missing values of this column
+//! size = "hosts"               # or requested, or the number of nodes
 //! estimate = { column = "limit_min", unit = "minutes" }   # or "minutes or seconds"
-//! status = { column = "result", ok = ["ok"], failed = ["fail"], cancelled = [] }   # or slurm = true
+//! status = { column = "result", ok = ["ok"], failed = ["fail"], cancelled = [], running = [] } # or slurm = true
 //! ```
 
 use std::collections::HashMap;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::ImportError;
+use super::time_format::TimeFormat;
+use super::value::number;
 use super::zone::Zone;
 use replay_workload::naming::nearest;
 use replay_workload::sanitize::excerpt;
 
 /// The notation of points in time in a table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Clock {
     /// `2026-03-01T08:00:00`, with or without a zone.
     #[default]
@@ -38,6 +42,69 @@ pub(super) enum Clock {
     UnixMs,
     /// Seconds since an arbitrary origin.
     Seconds,
+    /// Dates in another notation.
+    Format(TimeFormat),
+}
+
+impl<'de> Deserialize<'de> for Clock {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const WORDS: &[&str] = &["iso", "unix", "unix-ms", "seconds"];
+        match String::deserialize(deserializer)?.as_str() {
+            "iso" => Ok(Clock::Iso),
+            "unix" => Ok(Clock::Unix),
+            "unix-ms" => Ok(Clock::UnixMs),
+            "seconds" => Ok(Clock::Seconds),
+            text if text.contains('%') => text.parse().map(Clock::Format).map_err(D::Error::custom),
+            word => Err(D::Error::unknown_variant(word, WORDS)),
+        }
+    }
+}
+
+/// A text that denotes a missing value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Absent {
+    text: String,
+    /// Bits of the number that the text denotes. Other texts for this number also denote a missing value.
+    number: Option<u64>,
+}
+
+/// Returns the bits of a number; 0 and -0 have the same bits.
+fn bits(text: &str) -> Option<u64> {
+    number(text).map(|number| (number + 0.0).to_bits())
+}
+
+impl Absent {
+    /// Returns whether a field is this text, or the number that this text denotes.
+    pub fn is(&self, field: &str) -> bool {
+        field == self.text || (self.number.is_some() && bits(field) == self.number)
+    }
+}
+
+impl<'de> Deserialize<'de> for Absent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrNumber;
+        impl Visitor<'_> for TextOrNumber {
+            type Value = Absent;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or a number")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Absent, E> {
+                let text = text.trim().to_string();
+                Ok(Absent { number: bits(&text), text })
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Absent, E> {
+                self.visit_str(&number.to_string())
+            }
+
+            fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Absent, E> {
+                self.visit_str(&number.to_string())
+            }
+        }
+        deserializer.deserialize_any(TextOrNumber)
+    }
 }
 
 /// The notation of durations in a table.
@@ -62,59 +129,97 @@ pub(super) enum Unit {
     Either,
 }
 
-/// A column of durations: its name, and optionally its unit.
+/// A column of a table: its name, and optionally texts for missing values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Span {
-    Name(String),
-    With(WithUnit),
-}
+pub(super) struct Column(ColumnTable);
 
-// This implementation is written by hand, because for untagged enums serde does not report which unit or key is
-// invalid.
-impl<'de> Deserialize<'de> for Span {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NameOrTable;
-        impl<'de> Visitor<'de> for NameOrTable {
-            type Value = Span;
+/// A column of durations: its name, and optionally its unit and texts for missing values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Span(SpanTable);
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a column's name, or { column = NAME, unit = UNIT }")
-            }
-
-            fn visit_str<E>(self, name: &str) -> Result<Span, E> {
-                Ok(Span::Name(name.to_string()))
-            }
-
-            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Span, M::Error> {
-                WithUnit::deserialize(MapAccessDeserializer::new(map)).map(Span::With)
-            }
-        }
-        deserializer.deserialize_any(NameOrTable)
-    }
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ColumnTable {
+    column: String,
+    #[serde(default, alias = "null")]
+    none: Vec<Absent>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WithUnit {
+struct SpanTable {
     column: String,
     #[serde(default)]
     unit: Unit,
+    #[serde(default, alias = "null")]
+    none: Vec<Absent>,
+}
+
+impl From<&str> for ColumnTable {
+    fn from(name: &str) -> ColumnTable {
+        ColumnTable { column: name.to_string(), none: Vec::new() }
+    }
+}
+
+impl From<&str> for SpanTable {
+    fn from(name: &str) -> SpanTable {
+        SpanTable { column: name.to_string(), unit: Unit::default(), none: Vec::new() }
+    }
+}
+
+/// Reads a name or a table. This visitor is written by hand, because for untagged enums serde does not report which unit
+/// or key is invalid.
+struct NameOrTable<T> {
+    expected: &'static str,
+    table: PhantomData<T>,
+}
+
+impl<'de, T: Deserialize<'de> + for<'a> From<&'a str>> Visitor<'de> for NameOrTable<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<T, E> {
+        Ok(T::from(name))
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<T, M::Error> {
+        T::deserialize(MapAccessDeserializer::new(map))
+    }
+}
+
+impl<'de> Deserialize<'de> for Column {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expected = "a column's name, or { column = NAME, none = [TEXT, ..] }";
+        deserializer.deserialize_any(NameOrTable { expected, table: PhantomData }).map(Column)
+    }
+}
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expected = "a column's name, or { column = NAME, unit = UNIT, none = [TEXT, ..] }";
+        deserializer.deserialize_any(NameOrTable { expected, table: PhantomData }).map(Span)
+    }
+}
+
+impl Column {
+    /// Returns the name of the column, and its texts for missing values.
+    pub fn parts(&self) -> (&str, &[Absent]) {
+        (&self.0.column, &self.0.none)
+    }
 }
 
 impl Span {
-    /// Returns the name of the column.
-    pub fn column(&self) -> &str {
-        match self {
-            Span::Name(column) | Span::With(WithUnit { column, .. }) => column,
-        }
+    /// Returns the name of the column, and its texts for missing values.
+    pub fn parts(&self) -> (&str, &[Absent]) {
+        (&self.0.column, &self.0.none)
     }
 
     /// Returns the unit of the column.
     pub fn unit(&self) -> Unit {
-        match self {
-            Span::Name(_) => Unit::default(),
-            Span::With(with) => with.unit,
-        }
+        self.0.unit
     }
 }
 
@@ -129,6 +234,9 @@ pub(super) struct Status {
     pub failed: Vec<String>,
     #[serde(default)]
     pub cancelled: Vec<String>,
+    /// Values for jobs that had not ended when the table was written.
+    #[serde(default)]
+    pub running: Vec<String>,
     /// Whether the values are the states of Slurm.
     #[serde(default)]
     pub slurm: bool,
@@ -137,7 +245,12 @@ pub(super) struct Status {
 impl Status {
     /// Returns an error if a value has two meanings, or if values are listed although they have no effect.
     fn check(&self) -> Result<(), String> {
-        let lists = [("ok", &self.ok), ("failed", &self.failed), ("cancelled", &self.cancelled)];
+        let lists = [
+            ("ok", &self.ok),
+            ("failed", &self.failed),
+            ("cancelled", &self.cancelled),
+            ("running", &self.running),
+        ];
         let meanings =
             lists.iter().flat_map(|(name, words)| words.iter().map(move |word| (name, word)));
         let mut by_word = HashMap::new();
@@ -165,19 +278,22 @@ impl Status {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fields {
-    pub id: Option<String>,
-    pub submit: String,
-    pub start: Option<String>,
-    pub end: Option<String>,
+    pub id: Option<Column>,
+    pub submit: Column,
+    pub start: Option<Column>,
+    pub end: Option<Column>,
     pub wait: Option<Span>,
     pub run: Option<Span>,
-    pub size: String,
+    /// Allocated processors or nodes. If there is no such column, the size is the number of nodes in the list, or the
+    /// requested size.
+    pub size: Option<Column>,
+    pub requested: Option<Column>,
     pub estimate: Option<Span>,
     pub status: Option<Status>,
-    pub user: Option<String>,
-    pub group: Option<String>,
-    pub queue: Option<String>,
-    pub nodes: Option<String>,
+    pub user: Option<Column>,
+    pub group: Option<Column>,
+    pub queue: Option<Column>,
+    pub nodes: Option<Column>,
 }
 
 /// The assignment of a table's columns to values of jobs.
@@ -190,6 +306,11 @@ pub struct ColumnMap {
     pub(super) time: Clock,
     #[serde(default = "utc")]
     zone: String,
+    /// Texts for missing values, in all columns.
+    #[serde(default, alias = "null")]
+    pub(super) none: Vec<Absent>,
+    /// Lines that begin with this character are not rows.
+    pub(super) comment: Option<char>,
     pub(super) columns: Fields,
 }
 
@@ -218,7 +339,7 @@ impl ColumnMap {
             ))
         })?;
         let wrong = |what: &str| ImportError::Map(format!("{file}: {what}"));
-        let Fields { end, run, start, wait, .. } = &map.columns;
+        let Fields { end, run, start, wait, size, requested, nodes, .. } = &map.columns;
         let either = |span: &Option<Span>| span.as_ref().is_some_and(|s| s.unit() == Unit::Either);
         if either(run) || either(wait) {
             return Err(wrong("the unit \"minutes or seconds\" is for estimates only"));
@@ -226,6 +347,11 @@ impl ColumnMap {
         if run.is_none() && (end.is_none() || start.is_none()) {
             return Err(wrong(
                 "[columns] needs either the key \"run\" or both keys \"start\" and \"end\"",
+            ));
+        }
+        if size.is_none() && requested.is_none() && nodes.is_none() {
+            return Err(wrong(
+                "[columns] needs the key \"size\", or \"requested\" or \"nodes\" in its place",
             ));
         }
         if !map.separator.is_ascii() || map.separator == '"' {
@@ -299,8 +425,26 @@ mod tests {
             ),
             (
                 format!("[columns]\n{rest}run = {{ colum = 'c' }}\n"),
-                "unknown field `colum`, expected `column` or `unit`; did you mean \"column\"?",
+                "unknown field `colum`, expected one of `column`, `unit`, `none`",
             ),
+            (format!("[columns]\n{rest}run = {{ colum = 'c' }}\n"), "did you mean \"column\"?"),
+            (
+                format!("[columns]\n{rest}run = 'r'\nstart = {{ column = 'c', unit = 'hours' }}\n"),
+                "m.toml:5: unknown field `unit`, expected one of `column`, `none`",
+            ),
+            (
+                format!("[columns]\n{rest}run = 'r'\nstart = {{ column = 'c', none = [true] }}\n"),
+                "expected a text or a number",
+            ),
+            (
+                "[columns]\nsubmit = 'a'\nrun = 'r'\n".to_string(),
+                "m.toml: [columns] needs the key \"size\", or \"requested\" or \"nodes\"",
+            ),
+            (
+                format!("time = '%H:%M:%S'\n[columns]\n{rest}run = 'c'\n"),
+                "m.toml:1: time \"%H:%M:%S\": ",
+            ),
+            (format!("time = 'unx'\n[columns]\n{rest}run = 'c'\n"), "did you mean \"unix\"?"),
             (format!("[columns]\n{rest}run = 3\n"), "expected a column's name, or {"),
             (
                 format!(

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::entry::{Entry, Line, UNKNOWN, count_nodes, dropped, noted, status};
-use super::map::{Clock, ColumnMap, Span, Status, Unit};
+use super::entry::{Entry, LONGEST_LIMIT, Line, UNKNOWN, count_nodes, dropped, noted, status};
+use super::layouts::GWF_COLUMNS;
+use super::map::{Absent, Clock, Column, ColumnMap, Span, Status, Unit};
 use super::row::{Cell, Columns, Row};
 use super::slurm;
-use super::source::{Limit, Source};
-use super::value::{bare, hours, number, seconds, whole};
+use super::source::{Kind, Limit, Source};
+use super::value::{bare, digits, hours, number, seconds, whole};
 use super::zone::{Moment, Zone, in_order};
 use super::{Fault, Log, ReadStop, Reason, Sink};
 
@@ -22,15 +23,19 @@ pub(super) enum Typed {
     Span,
 }
 
+/// Number of fields that a record in the Grid Workloads Format needs: those up to the number of processors.
+const GWF_NEEDED: usize = 5;
+
 /// Positions of the columns that a map names.
 struct Places {
     id: Option<usize>,
-    submit: (usize, Clock),
-    start: Option<(usize, Clock)>,
-    end: Option<(usize, Clock)>,
+    submit: usize,
+    start: Option<usize>,
+    end: Option<usize>,
     wait: Option<(usize, Unit)>,
     run: Option<(usize, Unit)>,
-    size: usize,
+    size: Option<usize>,
+    requested: Option<usize>,
     estimate: Option<(usize, Unit)>,
     status: Option<usize>,
     user: Option<usize>,
@@ -43,8 +48,11 @@ struct Places {
 pub(super) struct Jobs {
     source: Source,
     status: Option<Status>,
+    clock: Clock,
     zone: Zone,
     places: Places,
+    /// For each column: whether the table declares dates, and the texts that denote a missing value.
+    columns: Vec<(bool, Vec<Absent>)>,
     /// Note about the unit of limits. The note is present only if the format does not define the unit and the user has
     /// specified the unit.
     limit_note: Option<&'static str>,
@@ -59,23 +67,31 @@ impl Jobs {
         typed: impl Fn(usize) -> Typed,
     ) -> Result<Jobs, ReadStop> {
         let fields = &map.columns;
-        let need = |name: &String| columns.need(name);
-        let perhaps = |name: &Option<String>| name.as_ref().map(need).transpose();
-        let time = |name: &String| {
-            let place = need(name)?;
-            Ok::<_, ReadStop>((
-                place,
-                if typed(place) == Typed::Date { Clock::Iso } else { map.time },
-            ))
+        let mut texts = vec![map.none.clone(); columns.len()];
+        let mut found = |(name, none): (&str, &[Absent])| {
+            let place = columns.need(name)?;
+            texts[place].extend_from_slice(none);
+            Ok::<usize, ReadStop>(place)
         };
-        let span = |span: &Option<Span>| {
+        let submit = found(fields.submit.parts())?;
+        let mut perhaps = |column: &Option<Column>| {
+            column.as_ref().map(|column| found(column.parts())).transpose()
+        };
+        let (start, end) = (perhaps(&fields.start)?, perhaps(&fields.end)?);
+        let (size, requested) = (perhaps(&fields.size)?, perhaps(&fields.requested)?);
+        let (id, nodes) = (perhaps(&fields.id)?, perhaps(&fields.nodes)?);
+        let (user, group) = (perhaps(&fields.user)?, perhaps(&fields.group)?);
+        let queue = perhaps(&fields.queue)?;
+        let mut span = |span: &Option<Span>| {
             let found = |span: &Span| -> Result<(usize, Unit), ReadStop> {
-                let place = need(&span.column().to_string())?;
+                let place = found(span.parts())?;
                 let unit = if typed(place) == Typed::Span { Unit::Seconds } else { span.unit() };
                 Ok((place, unit))
             };
             span.as_ref().map(found).transpose()
         };
+        let (wait, run, estimate) =
+            (span(&fields.wait)?, span(&fields.run)?, span(&fields.estimate)?);
         let is_open = fields.estimate.as_ref().is_some_and(|span| span.unit() == Unit::Either);
         let limit_note = match source.limit {
             Limit::Minutes if is_open => Some("limit read in minutes"),
@@ -83,59 +99,106 @@ impl Jobs {
             _ => None,
         };
         let places = Places {
-            id: perhaps(&fields.id)?,
-            submit: time(&fields.submit)?,
-            start: fields.start.as_ref().map(time).transpose()?,
-            end: fields.end.as_ref().map(time).transpose()?,
-            wait: span(&fields.wait)?,
-            run: span(&fields.run)?,
-            size: need(&fields.size)?,
-            estimate: span(&fields.estimate)?.map(|(place, unit)| match (unit, source.limit) {
+            id,
+            submit,
+            start,
+            end,
+            wait,
+            run,
+            size,
+            requested,
+            estimate: estimate.map(|(place, unit)| match (unit, source.limit) {
                 (Unit::Either, Limit::Minutes) => (place, Unit::Minutes),
                 (Unit::Either, Limit::Seconds) => (place, Unit::Seconds),
                 _ => (place, unit),
             }),
-            status: fields.status.as_ref().map(|status| need(&status.column)).transpose()?,
-            user: perhaps(&fields.user)?,
-            group: perhaps(&fields.group)?,
-            queue: perhaps(&fields.queue)?,
-            nodes: perhaps(&fields.nodes)?,
+            status: fields
+                .status
+                .as_ref()
+                .map(|status| columns.need(&status.column))
+                .transpose()?,
+            user,
+            group,
+            queue,
+            nodes,
         };
+        let dates = |place| typed(place) == Typed::Date;
+        let columns = texts.into_iter().enumerate().map(|(place, none)| (dates(place), none));
+        let columns = columns.collect();
         let (source, status, zone) = (source.clone(), fields.status.clone(), map.zone());
         if source.join && places.id.is_none() {
             return Err(ReadStop::Header(
                 "join=yes needs the key \"id\" in [columns] of the map".to_string(),
             ));
         }
-        Ok(Jobs { source, status, zone, places, limit_note })
+        let clock = map.time.clone();
+        Ok(Jobs { source, status, clock, zone, places, columns, limit_note })
     }
 
     /// Returns the indices of the columns that are read.
     pub fn columns(&self) -> Vec<usize> {
-        let Places { id, submit, start, end, wait, run, size, .. } = &self.places;
-        let Places { estimate, status, user, group, queue, nodes, .. } = &self.places;
-        let times = [Some(*submit), *start, *end].into_iter().flatten().map(|(place, _)| place);
-        let spans = [wait, run, estimate].into_iter().flatten().map(|(place, _)| *place);
-        let others = [Some(*size), *id, *status, *user, *group, *queue, *nodes];
-        let mut all: Vec<usize> = times.chain(spans).chain(others.into_iter().flatten()).collect();
+        let &Places { id, submit, start, end, wait, run, size, requested, .. } = &self.places;
+        let &Places { estimate, status, user, group, queue, nodes, .. } = &self.places;
+        let spans = [wait, run, estimate].into_iter().flatten().map(|(place, _)| place);
+        let times = [Some(submit), start, end];
+        let others = [size, requested, id, status, user, group, queue, nodes];
+        let others = times.into_iter().chain(others).flatten();
+        let mut all: Vec<usize> = others.chain(spans).collect();
         all.sort_unstable();
         all.dedup();
         all
     }
 
-    /// Reads a point in time; `None` if the field is empty.
-    fn time(&self, row: Row<'_>, place: (usize, Clock)) -> Result<Option<Moment>, Fault> {
-        let (index, clock) = place;
-        if row.text(index).is_empty() {
+    /// Returns the text of a field, or the empty text if the field denotes a missing value.
+    fn text<'a>(&self, row: Row<'a>, index: usize) -> &'a str {
+        let text = row.text(index);
+        let is_absent = |(_, none): &(bool, Vec<Absent>)| none.iter().any(|none| none.is(text));
+        if self.columns.get(index).is_some_and(is_absent) { "" } else { text }
+    }
+
+    /// Returns the text of a field without doubled quotes, or the empty text if the table does not have the column or the
+    /// field denotes a missing value.
+    fn unquoted_text<'a>(&self, row: Row<'a>, index: Option<usize>) -> Cow<'a, str> {
+        let index = index.filter(|&index| !self.text(row, index).is_empty());
+        row.unquoted_text(index)
+    }
+
+    /// Reads a point in time; `None` if the value is missing.
+    fn time(&self, row: Row<'_>, index: usize) -> Result<Option<Moment>, Fault> {
+        if self.text(row, index).is_empty() {
             return Ok(None);
         }
         let number = || row.read(index, Reason::NotATime, seconds);
+        let is_date = self.columns.get(index).is_some_and(|&(is_date, _)| is_date);
+        let clock = if is_date { &Clock::Iso } else { &self.clock };
         let time = match clock {
             Clock::Iso => row.date(index, &self.zone)?,
             Clock::Unix | Clock::Seconds => Moment::at(number()?),
             Clock::UnixMs => Moment::at(number()?.saturating_add(500).div_euclid(1000)),
+            Clock::Format(format) => {
+                let text = row.unquoted_text(Some(index));
+                let time = format.moment(&text, &self.zone);
+                time.map_err(|reason| row.fault(index, reason))?
+            }
         };
         Ok(Some(time))
+    }
+
+    /// Reads a duration and converts it to seconds; with [`Unit::Either`], the number is not converted, because its unit is
+    /// not yet known. Returns `None` if the value is missing.
+    fn span(&self, row: Row<'_>, place: Option<(usize, Unit)>) -> Result<Option<i64>, Fault> {
+        let place = place.filter(|(index, _)| !self.text(row, *index).is_empty());
+        place.map(|place| span(row, place)).transpose()
+    }
+
+    /// Reads a size, see [`size`]; `None` if the value is missing.
+    fn size(
+        &self,
+        row: Row<'_>,
+        index: Option<usize>,
+    ) -> Result<Option<Result<i64, &'static str>>, Fault> {
+        let index = index.filter(|&index| !self.text(row, index).is_empty());
+        index.map(|index| size(row, index, self.source.round_up)).transpose()
     }
 
     /// Returns the status of a job, and whether the job has ended.
@@ -143,15 +206,23 @@ impl Jobs {
         let (Some(at), Some(words)) = (self.places.status, &self.status) else {
             return (UNKNOWN, true);
         };
-        let word = &*row.unquoted_text(Some(at));
+        let word = &*self.unquoted_text(row, Some(at));
+        if word.is_empty() {
+            return (UNKNOWN, true);
+        }
         if words.slurm {
-            let (status, over, known) = slurm::state(slurm::first_word(word));
+            let word = slurm::first_word(word);
+            let word = digits(word).and_then(|code| CODES.get(code as usize)).unwrap_or(&word);
+            let (status, over, known) = slurm::state(word);
             if !known {
                 sink.about("unknown state, treated as failed");
             }
             return (status, over);
         }
         let has = |words: &[String]| words.iter().any(|own| own == word);
+        if has(&words.running) {
+            return (UNKNOWN, false);
+        }
         let status = match [&words.ok, &words.failed, &words.cancelled].map(|words| has(words)) {
             [true, ..] => status::COMPLETED,
             [_, true, _] => status::FAILED,
@@ -168,34 +239,60 @@ impl Jobs {
     pub fn row(&mut self, row: Row<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
         let places = &self.places;
         let submit = self.time(row, places.submit)?;
-        let submit = submit.ok_or_else(|| row.fault(places.submit.0, Reason::Empty))?;
-        let perhaps = |place: Option<(usize, Clock)>| match place {
+        let submit = submit.ok_or_else(|| row.fault(places.submit, Reason::Empty))?;
+        let perhaps = |place: Option<usize>| match place {
             Some(place) => self.time(row, place),
             None => Ok(None),
         };
         let (start, end) = (perhaps(places.start)?, perhaps(places.end)?);
-        let (given_wait, given_run) = (span(row, places.wait)?, span(row, places.run)?);
+        let (given_wait, given_run) = (self.span(row, places.wait)?, self.span(row, places.run)?);
+        // In seconds since 1970, a time of 0 stands for a missing time.
+        let is_zero = |time: Option<Moment>| time == Some(Moment::at(0));
+        let has_zero = matches!(self.clock, Clock::Unix | Clock::UnixMs)
+            && submit.earlier > 0
+            && (is_zero(start) || is_zero(end));
         let times = in_order(submit, start, end, given_run);
         let (submit, start, end) = (times.submit, times.start, times.end);
-        let estimate = span(row, places.estimate)?;
+        let estimate = self.span(row, places.estimate)?;
         let waited = start.map(|start| start.saturating_sub(submit));
         let wait = given_wait.or(waited);
         let begin = start.or(wait.map(|wait| submit.saturating_add(wait)));
         let ran = begin.and_then(|begin| Some(end?.saturating_sub(begin)));
         let run = given_run.or(ran);
-        let is_date =
-            |place: Option<(usize, Clock)>| place.is_some_and(|(_, clock)| clock == Clock::Iso);
+        let is_date = |place: Option<usize>| {
+            let declared = place.and_then(|place| self.columns.get(place));
+            let is_clock = matches!(self.clock, Clock::Iso | Clock::Format(_));
+            declared.is_some_and(|&(is_date, _)| is_date || is_clock)
+        };
         if let (Some(given), Some(ran), true) =
             (given_run, ran, is_date(places.start) && is_date(places.end))
         {
             sink.elapsed(row.line.number, given, ran);
         }
-        let size = size(row, places.size, self.source.round_up)?;
-        let mut list = of_program(row.unquoted_text(places.nodes));
-        let odd_list = count_nodes(&list).err();
-        if odd_list.is_some() {
-            list = "".into();
-        }
+        let mut list = node_list(self.unquoted_text(row, places.nodes));
+        let (count, odd_list) = match count_nodes(&list) {
+            Ok(count) => (count, None),
+            Err(why) => {
+                list = "".into();
+                (0, Some(why))
+            }
+        };
+        // Without a column of allocated sizes, the nodes of a job are its size.
+        let own = match places.size {
+            Some(_) => self.size(row, places.size)?,
+            None => Some(Ok(count as i64)).filter(|_| count > 0),
+        };
+        let is_allocated = own.is_some_and(|size| size != Ok(0));
+        let requested = match self.size(row, places.requested) {
+            Err(_) if is_allocated => None,
+            requested => requested?,
+        };
+        let size = match (own, requested) {
+            (Some(own), _) if is_allocated => own,
+            (_, Some(requested)) => requested,
+            (Some(own), None) => own,
+            (None, None) => Err(dropped::NO_SIZE),
+        };
 
         let number = row.line.number;
         let (mut known, over) = self.status(row, sink);
@@ -218,7 +315,16 @@ impl Jobs {
             return Ok(());
         };
         if run < 0 || wait.is_some_and(|wait| wait < 0) {
-            sink.dropped(number, if run < 0 { dropped::RUN } else { dropped::WAIT });
+            let why = match run < 0 {
+                _ if has_zero => dropped::ZERO,
+                true => dropped::RUN,
+                false => dropped::WAIT,
+            };
+            sink.dropped(number, why);
+            return Ok(());
+        }
+        if idle && matches!(size, Ok(..=0) | Err(dropped::NO_SIZE)) {
+            sink.dropped(number, dropped::IDLE);
             return Ok(());
         }
         let Ok(size) = size.map_err(|why| sink.dropped(number, why)) else {
@@ -229,6 +335,9 @@ impl Jobs {
         }
         if let Some(what) = odd_list {
             sink.about(what);
+        }
+        if !is_allocated && !idle && (places.size.or(places.nodes)).is_some() {
+            sink.about(noted::REQUESTED);
         }
         if idle {
             known = status::CANCELLED;
@@ -244,14 +353,15 @@ impl Jobs {
                 sink.about(what);
             }
         }
-        let [id, user, group, queue] =
-            [places.id, places.user, places.group, places.queue].map(|at| row.unquoted_text(at));
+        let [id, user, group, queue] = [places.id, places.user, places.group, places.queue]
+            .map(|at| self.unquoted_text(row, at));
         let entry = Entry {
             id: bare(&id),
             submit,
             wait: wait.unwrap_or(UNKNOWN),
             run,
             size,
+            requested: requested.and_then(Result::ok).unwrap_or(UNKNOWN),
             estimate,
             status: known,
             user: &user,
@@ -261,7 +371,7 @@ impl Jobs {
             ..Entry::NONE
         };
         let kept = sink.job(number, &entry)?;
-        let limit = estimate.filter(|&limit| kept && limit > 0);
+        let limit = estimate.filter(|limit| kept && (1..=LONGEST_LIMIT).contains(limit));
         if let (Some((_, Unit::Either)), Some(limit)) = (places.estimate, limit) {
             sink.limit(number, limit, known == status::COMPLETED, run);
         }
@@ -272,16 +382,44 @@ impl Jobs {
     }
 }
 
-/// Converts a list of nodes in the notation of Python and JSON, `[1, 2]` or `['n1', 'n2']`, to `1,2`.
-fn of_program(list: Cow<'_, str>) -> Cow<'_, str> {
-    let within = list.strip_prefix('[').and_then(|list| list.strip_suffix(']'));
-    match within.filter(|within| !within.contains(['[', ']'])) {
-        None => list,
-        Some(within) => {
-            let items = within.split(',').map(|item| item.trim().trim_matches(['\'', '"']));
-            items.collect::<Vec<_>>().join(",").into()
+/// The states of Slurm's database, which stores them as numbers from 0.
+const CODES: [&str; 12] = [
+    "PENDING",
+    "RUNNING",
+    "SUSPENDED",
+    "COMPLETED",
+    "CANCELLED",
+    "FAILED",
+    "TIMEOUT",
+    "NODE_FAIL",
+    "PREEMPTED",
+    "BOOT_FAIL",
+    "DEADLINE",
+    "OUT_OF_MEMORY",
+];
+
+/// Converts a list of nodes to items that are separated by commas. In the notation of Python and JSON, `[1, 2]` or
+/// `['n1', 'n2']`, items are in brackets and quotes. In the notation of Batsim, OAR and evalys, `0 3-5`, items are
+/// separated by blanks.
+fn node_list(list: Cow<'_, str>) -> Cow<'_, str> {
+    let within = [('[', ']'), ('{', '}')].into_iter().find_map(|(open, close)| {
+        let within = list.strip_prefix(open)?.strip_suffix(close)?;
+        Some(within).filter(|within| !within.contains([open, close]))
+    });
+    let Some(text) = within.or_else(|| list.contains(char::is_whitespace).then_some(&*list)) else {
+        return list;
+    };
+    let mut depth = 0;
+    let is_between = |c: char| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
         }
-    }
+        depth == 0 && (c == ',' || c.is_whitespace())
+    };
+    let items = text.split(is_between).map(|item| item.trim_matches(['\'', '"']));
+    items.filter(|item| !item.is_empty()).collect::<Vec<_>>().join(",").into()
 }
 
 /// Reads a size: an integer, or a fraction, which is rounded up if `round_up` is set. For any other size, returns
@@ -313,58 +451,95 @@ fn grain(row: Row<'_>, (index, unit): (usize, Unit)) -> u64 {
     (unit / 10u64.pow(digits.min(9) as u32)).max(1)
 }
 
-/// Reads a duration and converts it to seconds; with [`Unit::Either`], the number is not converted, because its unit is
-/// not yet known. Returns `None` if the field is empty.
-fn span(row: Row<'_>, place: Option<(usize, Unit)>) -> Result<Option<i64>, Fault> {
-    let Some((index, unit)) = place.filter(|(index, _)| !row.text(*index).is_empty()) else {
-        return Ok(None);
-    };
+/// Reads a duration and converts it to seconds, except for [`Unit::Either`].
+fn span(row: Row<'_>, (index, unit): (usize, Unit)) -> Result<i64, Fault> {
     let times = |factor: f64| {
         row.read(index, Reason::NotADuration, |text| {
             number(text).map(|number| (number * factor).round() as i64)
         })
     };
-    let span = match unit {
+    match unit {
         Unit::Seconds | Unit::Either => times(1.0),
         Unit::Minutes => times(60.0),
         Unit::Hours => times(3600.0),
         Unit::Clock => row.read(index, Reason::NotADuration, hours),
-    };
-    span.map(Some)
+    }
 }
 
 /// A reader of text tables.
 pub(super) struct Mapped {
     source: Source,
-    map: ColumnMap,
+    /// Maps in order of preference. The first map whose columns are in the header of a file is used.
+    maps: Vec<ColumnMap>,
     columns: Option<Columns>,
     jobs: Option<Jobs>,
     cells: Vec<Cell>,
 }
 
 impl Mapped {
-    pub fn new(source: Source, map: ColumnMap) -> Mapped {
-        Mapped { source, map, columns: None, jobs: None, cells: Vec::new() }
+    pub fn new(source: Source, maps: Vec<ColumnMap>) -> Mapped {
+        let (columns, jobs, cells) = Default::default();
+        Mapped { source, maps, columns, jobs, cells }
+    }
+
+    /// Sets the columns of the current file.
+    fn take_columns(&mut self, columns: Columns) -> Result<(), ReadStop> {
+        let jobs = |map| Jobs::new(&self.source, map, &columns, |_| Typed::No);
+        let mut found = self.maps.iter().map(jobs);
+        // If no map fits, the error names the column that is missing from the first map.
+        let jobs = match found.next() {
+            Some(Err(first)) => found.find_map(Result::ok).ok_or(first)?,
+            Some(jobs) => jobs?,
+            None => return Err(ReadStop::Header("there is no column map".to_string())),
+        };
+        (self.columns, self.jobs) = (Some(columns), Some(jobs));
+        Ok(())
+    }
+
+    /// Returns a value that all maps have in common.
+    fn of_maps<T>(&self, value: impl Fn(&ColumnMap) -> T) -> Option<T> {
+        self.maps.first().map(value)
     }
 }
 
 impl Log for Mapped {
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
-        let separator = self.map.separator as u8;
-        let (Some(columns), Some(jobs)) = (&self.columns, &mut self.jobs) else {
-            let columns = Columns::read(line, separator)?;
-            self.jobs = Some(Jobs::new(&self.source, &self.map, &columns, |_| Typed::No)?);
-            self.columns = Some(columns);
+        let comment = self.of_maps(|map| map.comment).flatten();
+        if comment.is_some_and(|comment| line.text.trim_start().starts_with(comment)) {
+            sink.passed(line.number, "comment", 1);
             return Ok(());
+        }
+        let is_gwf = self.source.kind == Kind::Gwf;
+        if is_gwf && self.columns.is_none() {
+            self.take_columns(Columns::named(GWF_COLUMNS.iter().map(|name| name.to_string())))?;
+        }
+        let separator = self.separator().unwrap_or(b',');
+        let (Some(columns), Some(jobs)) = (&self.columns, &mut self.jobs) else {
+            let columns = match separator {
+                b' ' => Columns::named(line.text.split_ascii_whitespace().map(str::to_string)),
+                _ => Columns::read(line, separator)?,
+            };
+            return self.take_columns(columns);
         };
-        jobs.row(columns.row(line, separator, &mut self.cells)?, sink)
+        if separator != b' ' {
+            return jobs.row(columns.row(line, separator, &mut self.cells)?, sink);
+        }
+        Cell::between_blanks(line.text, &mut self.cells);
+        if is_gwf && self.cells.len() >= GWF_NEEDED {
+            // Records of this format may end early, or contain further fields.
+            if self.cells.len() != columns.len() {
+                sink.about(noted::OTHER_LENGTH);
+            }
+            self.cells.resize(columns.len(), Cell::EMPTY);
+        }
+        jobs.row(columns.checked(line, &self.cells)?, sink)
     }
 
     fn separator(&self) -> Option<u8> {
-        Some(self.map.separator as u8)
+        self.of_maps(|map| map.separator as u8)
     }
 
     fn columns(&mut self) -> Option<&mut Option<Columns>> {
-        Some(&mut self.columns)
+        (self.source.kind != Kind::Gwf).then_some(&mut self.columns)
     }
 }

@@ -62,6 +62,15 @@ impl Cell {
     /// An empty field.
     pub const EMPTY: Cell = Cell { start: 0, end: 0, doubled: false };
 
+    /// Splits a line at runs of blanks and tabs; quotes have no special meaning.
+    pub fn between_blanks(text: &str, cells: &mut Vec<Cell>) {
+        cells.clear();
+        cells.extend(text.split_ascii_whitespace().map(|word| {
+            let start = word.as_ptr() as usize - text.as_ptr() as usize;
+            Cell { start, end: start + word.len(), doubled: false }
+        }));
+    }
+
     /// Returns the text of the field in its line, without surrounding blanks and with each doubled quote replaced by
     /// one quote.
     fn unquoted_text(self, line: &str) -> Cow<'_, str> {

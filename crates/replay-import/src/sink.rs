@@ -1,12 +1,12 @@
 //! The output stage of an import. The output stage counts the jobs, assigns numbers to jobs and names, and writes SWF.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{self, Seek, Write};
 
-use super::duplicates::{Known, Rows, Seen};
-use super::entry::{Entry, UNKNOWN, dropped, noted};
+use super::duplicates::{Known, Rows, Run, Runs, Seen};
+use super::entry::{Entry, LONGEST_LIMIT, UNKNOWN, dropped, noted};
 use super::row_merge::{Joined, Taken};
 use super::select::Filter;
 use super::spill::{FIELDS, Spill};
@@ -22,9 +22,6 @@ const LISTED: usize = 100_000;
 /// Largest difference between times. A time difference of this size exceeds the length of any log, and a record
 /// represents the difference exactly.
 const SPAN: i64 = 1 << 50;
-
-/// Largest estimate, in minutes or seconds; the same estimate in seconds is less than [`SPAN`].
-const LONGEST_ESTIMATE: i64 = SPAN / 60;
 
 /// Largest number of different numbers of processors per node that are counted.
 const SHARES: usize = 1 << 12;
@@ -118,6 +115,10 @@ pub(super) struct Sink<'a> {
     earlier_ids: Seen,
     /// Rows of the files, if there are several files.
     rows: Rows,
+    /// Runs of jobs, for kinds of logs that may contain several records of a run.
+    runs: Runs,
+    /// Values of jobs that a later record of the same run replaced, by number of the job.
+    replaced: BTreeMap<u64, [i64; FIELDS]>,
     several: bool,
     /// Hash of the current file's text, if there are several files.
     text: Option<blake3::Hasher>,
@@ -143,7 +144,8 @@ impl<'a> Sink<'a> {
         };
         let map = how.map.as_ref();
         let zone = map.map_or(how.source.zone.clone(), ColumnMap::zone);
-        let zone = how.source.kind.has_dates(map).then_some(&zone);
+        // The times of the log are not known yet; dates are permitted if the log may have dates.
+        let zone = how.source.kind.has_dates(map, i64::MAX).then_some(&zone);
         let filter = Filter::new(&how.select, zone).map_err(ImportError::Usage)?;
         let report = Report { unit, ..Report::default() };
         let spill = Spill::new(&how.scratch);
@@ -172,6 +174,8 @@ impl<'a> Sink<'a> {
             ids: Seen::default(),
             earlier_ids: Seen::default(),
             rows: Rows::default(),
+            runs: Runs::default(),
+            replaced: BTreeMap::new(),
             several: false,
             text: None,
             texts: Vec::new(),
@@ -249,8 +253,7 @@ impl<'a> Sink<'a> {
         }
         let (first, last) = (self.first.min(submit), self.last.max(submit));
         let far = |time: i64| !(UNKNOWN..SPAN).contains(&time);
-        let estimate_is_far = estimate.is_some_and(|estimate| estimate >= LONGEST_ESTIMATE);
-        if last.checked_sub(first).is_none_or(far) || far(wait) || far(run) || estimate_is_far {
+        if last.checked_sub(first).is_none_or(far) || far(wait) || far(run) {
             self.dropped(line, dropped::FAR);
             return Ok(false);
         }
@@ -280,11 +283,32 @@ impl<'a> Sink<'a> {
             self.noted(line, noted::ESTIMATE);
             entry.estimate = None;
         }
+        if estimate.is_some_and(|estimate| estimate > LONGEST_LIMIT) {
+            self.noted(line, noted::LONG_ESTIMATE);
+            entry.estimate = None;
+        }
         if entry.estimate.is_none() {
             self.no_limit.add(self.place(line));
         }
         if entry.id.is_empty() {
             return self.write(&entry).map(|()| true);
+        }
+        if self.how.source.kind.has_repeated_runs() && wait != UNKNOWN {
+            let number = self.report.jobs + 1;
+            let start = submit.saturating_add(wait);
+            match self.runs.take(entry.id, start, entry.nodes, number) {
+                Run::New => {}
+                Run::Full => self.noted(line, noted::RUN_NOT_COMPARED),
+                Run::Again { number, elsewhere } => {
+                    if elsewhere {
+                        self.noted(line, noted::RUN_ELSEWHERE);
+                    }
+                    self.passed(line, noted::RUN_AGAIN, 1);
+                    let fields = self.fields(&entry);
+                    self.replaced.insert(number, fields);
+                    return Ok(true);
+                }
+            }
         }
         if self.how.source.join {
             if let Taken::Joined { elsewhere } = self.joined.take(&entry) {
@@ -313,7 +337,6 @@ impl<'a> Sink<'a> {
 
     /// Writes a job to the spill and to all output files except the trace.
     fn write(&mut self, entry: &Entry<'_>) -> io::Result<()> {
-        let &Entry { submit, wait, run, size, requested, estimate, status, .. } = entry;
         self.report.jobs += 1;
         let number = self.report.jobs;
         let [nodes, shapes, ids] = &mut self.beside;
@@ -331,11 +354,18 @@ impl<'a> Sink<'a> {
                 writeln!(out, "{number},{}", cell(&plain(entry.id)))?;
             }
         }
+        let fields = self.fields(entry);
+        self.spill.push(fields)
+    }
+
+    /// Returns the values of a job for the spill.
+    fn fields(&mut self, entry: &Entry<'_>) -> [i64; FIELDS] {
+        let &Entry { submit, wait, run, size, requested, estimate, status, .. } = entry;
         let user = self.users.number(entry.user);
         let group = self.groups.number(entry.group);
         let queue = self.queues.number(entry.queue);
         let estimate = estimate.unwrap_or(UNKNOWN);
-        self.spill.push([submit, wait, run, size, requested, estimate, status, user, group, queue])
+        [submit, wait, run, size, requested, estimate, status, user, group, queue]
     }
 
     /// Counts a job that cannot be replayed.
@@ -528,7 +558,7 @@ impl<'a> Sink<'a> {
         let start = self.first.to_string();
         let source = format!("replay import {}", self.how.source);
         let mut fields = vec![("Version", "2.2"), ("Note", &*source)];
-        if self.how.source.kind.has_dates(self.how.map.as_ref()) {
+        if self.how.source.kind.has_dates(self.how.map.as_ref(), self.first) {
             fields.push(("UnixStartTime", &*start));
         }
         fields.extend([("MaxJobs", &*jobs), ("MaxRecords", &*jobs)]);
@@ -545,14 +575,15 @@ impl<'a> Sink<'a> {
         fields.extend(named.iter().map(|(key, value)| (*key, value.as_str())));
         let header = header_fields(&fields).map_err(ImportError::Output)?;
         let mut writer = Writer::new(Digested { inner: out, digest: blake3::Hasher::new() });
-        let (spill, first) = (self.spill, self.first);
-        let mut number = 0;
+        let (spill, first, replaced) = (self.spill, self.first, self.replaced);
+        let mut number = 0u64;
         writer
             .write_header(&Header::parse(header.as_bytes()))
             .and_then(|()| {
                 spill.read(|fields| {
                     number += 1;
-                    writer.write_record(&record(number, first, per_estimate, fields))
+                    let fields = replaced.get(&number).copied().unwrap_or(fields);
+                    writer.write_record(&record(number as i64, first, per_estimate, fields))
                 })
             })
             .map_err(ImportError::Output)?;

@@ -6,6 +6,10 @@ use super::ColumnMap;
 use super::zone::Zone;
 use replay_workload::naming::{Description, Entry, Table, kind, spelled};
 
+/// 1990-01-01, in seconds since 1970. No log that contains seconds since 1970 is older, and no log that contains
+/// seconds since its beginning is as long.
+const DATES: i64 = 631_152_000;
+
 /// A kind of log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -18,6 +22,16 @@ pub enum Kind {
     Cobalt,
     /// Accounting records of Torque or PBS.
     Torque,
+    /// Accounting records of LSF, `lsb.acct`.
+    Lsf,
+    /// Accounting records of Grid Engine.
+    Sge,
+    /// The format of the Grid Workloads Archive.
+    Gwf,
+    /// Job tables of Batsim.
+    Batsim,
+    /// Job tables of evalys.
+    Evalys,
     /// CSV of DIR-LAB's Gen-Parallel-Workloads.
     Dirlab,
     /// CSV of RFold.
@@ -34,18 +48,27 @@ pub enum Kind {
 
 impl Kind {
     /// Returns whether the times of a log are dates. If the times are not dates, they are offsets
-    /// from an arbitrary origin.
-    pub(super) fn has_dates(self, map: Option<&ColumnMap>) -> bool {
+    /// from an arbitrary origin. `first` is the time of the first submission; in formats that permit both, it is a date
+    /// if it is after [`DATES`].
+    pub(super) fn has_dates(self, map: Option<&ColumnMap>, first: i64) -> bool {
         match self {
             Kind::Sacct
             | Kind::SacctJson
             | Kind::Cobalt
             | Kind::Torque
+            | Kind::Lsf
+            | Kind::Sge
             | Kind::Fdata
             | Kind::Pm100 => true,
-            Kind::Dirlab | Kind::Rfold => false,
+            Kind::Gwf | Kind::Evalys => first >= DATES,
+            Kind::Batsim | Kind::Dirlab | Kind::Rfold => false,
             Kind::Csv | Kind::Parquet => map.is_some_and(ColumnMap::has_dates),
         }
+    }
+
+    /// Returns whether logs of this kind may contain several records of one run, of which the last record is right.
+    pub(super) fn has_repeated_runs(self) -> bool {
+        matches!(self, Kind::Torque | Kind::Lsf | Kind::Sge)
     }
 
     /// Returns whether logs of this kind are Parquet files, which have rows instead of lines.
@@ -185,6 +208,30 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         .aliases(&["pbs"])
         .about("Accounting records of Torque or PBS: a job is a line of type E.")
         .source("Torque manual, accounting records");
+    let lsf = Entry::new("lsf", Source { size: Unit::Cores, ..of(Kind::Lsf) })
+        .about(
+            "lsb.acct of LSF: a job is a record JOB_FINISH. Sizes are slots, because jobs of LSF share hosts; \
+                size=nodes uses the number of hosts.",
+        )
+        .source("IBM Spectrum LSF, configuration reference, lsb.acct");
+    let sge = Entry::new("sge", Source { size: Unit::Cores, ..of(Kind::Sge) })
+        .aliases(&["uge"])
+        .about(
+            "Accounting file of Grid Engine (SGE, UGE): a job or a task of an array is a line. Sizes are slots; \
+                the file does not list the hosts of parallel jobs.",
+        )
+        .source("Grid Engine, accounting(5)");
+    let gwf = Entry::new("gwf", of(Kind::Gwf))
+        .about("Traces of the Grid Workloads Archive: 29 fields by position, -1 is unknown, no header.")
+        .source("Grid Workloads Archive, Grid Workload Format (Iosup et al., 2008)");
+    let batsim = Entry::new("batsim", of(Kind::Batsim))
+        .about("Job table of Batsim, out_jobs.csv, with the resources of each job.")
+        .source("Batsim, output files: jobs");
+    let evalys = Entry::new("evalys", of(Kind::Evalys))
+        .about(
+            "Job table of evalys, jobs.csv, with the processors of each job; also tables of OAR.",
+        )
+        .source("github.com/oar-team/evalys, jobset.py");
     let dirlab = Entry::new("dirlab", of(Kind::Dirlab))
         .about("CSV of Gen-Parallel-Workloads: submit times as intervals since the previous job; no waits.")
         .source("github.com/DIR-LAB/Gen-Parallel-Workloads");
@@ -209,6 +256,11 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
             running(sized(sacct_json)),
             joined(rounded(zoned(cobalt))),
             sized(torque),
+            sized(lsf),
+            sge,
+            rounded(gwf),
+            rounded(batsim),
+            rounded(evalys),
             rounded(dirlab),
             rounded(rfold),
             joined(rounded(csv)),

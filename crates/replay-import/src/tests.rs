@@ -1,10 +1,12 @@
 //! Tests of every kind of log. The logs are small and were written for these tests.
 
+mod accounting;
 mod counted;
 mod damaged;
 mod headers;
 mod places;
 mod slurm;
+mod tables;
 mod torque;
 
 use proptest::prelude::*;

@@ -7,6 +7,9 @@
 //! A line is `date time;type;job;key=value key=value ..`. Only lines of type `E` (ended) become jobs. A job that was
 //! deleted (`D`) or aborted (`A`) is counted if the log contains no line of type `E` for this job. Lines of other types
 //! are passed over. If a key is repeated, its last value is used. A word without a key is part of the preceding value.
+//!
+//! PBS also writes lines for an array as a whole, with an id such as `4[]` or `4[1-9]`. These lines are not jobs; each
+//! task of the array, such as `4[1]`, has lines of its own.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -15,7 +18,7 @@ use std::hash::{Hash, Hasher};
 use super::duplicates::{Known, Seen};
 use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
 use super::source::{Source, Submit, Unit};
-use super::value::{digits, hours, is_american, whole};
+use super::value::{digits, hours, is_american, leading, pbs_duration, whole};
 use super::{Fault, Log, ReadStop, Reason, Sink};
 
 /// A reader of Torque's accounting records.
@@ -31,6 +34,18 @@ pub(super) struct Torque {
 
 /// Reason for passing over a record that is not the end of a job.
 const EVENT: &str = "event other than the end of a job";
+
+/// Reason for passing over a record of an array.
+const ARRAY: &str = "record of an array, whose tasks are jobs of their own";
+
+/// Notes about values that cannot be used as they are. A line for which another value is used is a repaired line.
+const QTIME: &str = "unreadable qtime; ctime is used";
+const ETIME: &str = "unreadable etime, ignored";
+const LIMIT: &str = "unreadable time limit, treated as unknown";
+const LIMIT_TEXT: &str = "text after the time limit, ignored";
+const EXIT: &str = "unreadable exit status, treated as unknown";
+const SIZE: &str = "unreadable size; another field of the record is used";
+const SIZE_TEXT: &str = "text after the size, ignored";
 
 impl Torque {
     pub fn new(source: Source) -> Torque {
@@ -60,8 +75,10 @@ struct Values<'a> {
     nodect: &'a str,
     nodes: &'a str,
     slots: &'a str,
+    cpus: &'a str,
     hosts: &'a str,
     exit: &'a str,
+    indices: &'a str,
     user: &'a str,
     group: &'a str,
     queue: &'a str,
@@ -88,9 +105,11 @@ impl<'a> Values<'a> {
                 "unique_node_count" => &mut values.unique,
                 "Resource_List.nodect" => &mut values.nodect,
                 "Resource_List.nodes" => &mut values.nodes,
-                "total_execution_slots" | "Resource_List.ncpus" => &mut values.slots,
+                "total_execution_slots" => &mut values.slots,
+                "Resource_List.ncpus" => &mut values.cpus,
                 "exec_host" => &mut values.hosts,
                 "Exit_status" => &mut values.exit,
+                "array_indices" => &mut values.indices,
                 "user" => &mut values.user,
                 "group" => &mut values.group,
                 "queue" => &mut values.queue,
@@ -102,11 +121,24 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Returns whether a text denotes slots of a host. Torque writes numbers and ranges separated by commas; PBS writes a
-/// slot and a count, `0*12`.
-fn are_slots(text: &str) -> bool {
-    let parts = text.split([',', '-', '*']);
-    parts.into_iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+/// Returns whether an id denotes an array, or a range of its tasks, rather than a job: `4[]`, `4[1-9]`.
+fn is_array(id: &str) -> bool {
+    let index = id.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    index.is_some_and(|(index, _)| digits(index).is_none())
+}
+
+/// Returns the number of slots of a host in `exec_host`; `None` if the text does not denote slots. Torque writes numbers
+/// and ranges separated by commas; PBS writes a slot and a count, `0*12`.
+fn slots(text: &str) -> Option<i64> {
+    text.split(',').try_fold(0i64, |sum, part| {
+        let count = match (part.split_once('-'), part.split_once('*')) {
+            (Some((first, last)), None) => digits(last)? - digits(first)? + 1,
+            (None, Some((slot, count))) => digits(slot).and(digits(count))?,
+            (None, None) => digits(part).and(Some(1))?,
+            _ => return None,
+        };
+        sum.checked_add(count)
+    })
 }
 
 /// Returns the number of nodes or processors that `2:ppn=4+3:fast` requests. The name of a host is counted as one node.
@@ -136,6 +168,10 @@ impl Log for Torque {
             let end = &line.text[line.text.len()..];
             return Err(fault(line, Reason::TooFewFields, "record", end).into());
         };
+        if is_array(id) {
+            sink.passed(number, ARRAY, 1);
+            return Ok(());
+        }
         let mut hasher = DefaultHasher::new();
         id.hash(&mut hasher);
         let key = hasher.finish();
@@ -155,56 +191,82 @@ impl Log for Torque {
                 return Ok(());
             }
         }
+        let text = parts.next().unwrap_or_default();
+        let values = Values::read(text);
+        if !values.indices.is_empty() {
+            sink.passed(number, ARRAY, 1);
+            return Ok(());
+        }
         if let Some((place, records)) = self.gone.remove(&key) {
             sink.passed_at(place, EVENT, records);
         }
         if self.ended.take(id) == Known::Full {
             sink.noted(number, noted::NOT_COMPARED);
         }
-        let text = parts.next().unwrap_or_default();
-        let values = Values::read(text);
         let needed = |field: &str, value: &str, read: fn(&str) -> Option<i64>, reason| match value {
             "" => Err(fault(line, Reason::Empty, field, text)),
             value => read(value).ok_or_else(|| fault(line, reason, field, value)),
         };
-        let queued = match values.qtime {
-            "" => needed("ctime", values.ctime, digits, Reason::NotATime)?,
-            qtime => needed("qtime", qtime, digits, Reason::NotATime)?,
+        let queued = match (digits(values.qtime), digits(values.ctime)) {
+            (Some(qtime), _) => qtime,
+            (None, Some(ctime)) => {
+                if !values.qtime.is_empty() {
+                    sink.repaired(number, QTIME);
+                }
+                ctime
+            }
+            (None, None) if values.qtime.is_empty() => {
+                needed("ctime", values.ctime, digits, Reason::NotATime)?
+            }
+            (None, None) => needed("qtime", values.qtime, digits, Reason::NotATime)?,
         };
         let start = needed("start", values.start, digits, Reason::NotATime)?;
         let end = needed("end", values.end, digits, Reason::NotATime)?;
-        let eligible = match (self.source.submit, values.etime) {
-            (Submit::Eligible, etime) if !etime.is_empty() => {
-                Some(needed("etime", etime, digits, Reason::NotATime)?)
-            }
-            _ => None,
+        let eligible = match self.source.submit {
+            Submit::Eligible => digits(values.etime),
+            Submit::Submitted => None,
         };
+        if self.source.submit == Submit::Eligible && eligible.is_none() && !values.etime.is_empty()
+        {
+            sink.about(ETIME);
+        }
         let later = eligible.filter(|&eligible| eligible > queued);
         let submit = later.unwrap_or(queued);
-        let estimate = match values.walltime {
-            "" => None,
-            limit => Some(needed("Resource_List.walltime", limit, hours, Reason::NotADuration)?),
+        let limit = pbs_duration(values.walltime).map(|limit| (limit, false));
+        // Text may follow a complete time only: `48:x` is not 48 seconds.
+        let limit = limit.or_else(|| leading(values.walltime, hours));
+        let estimate = match (values.walltime, limit) {
+            ("", _) => None,
+            (_, Some((limit, has_more))) => {
+                if has_more {
+                    sink.repaired(number, LIMIT_TEXT);
+                }
+                Some(limit)
+            }
+            (_, None) => {
+                sink.about(LIMIT);
+                None
+            }
         };
-        let exit = match values.exit {
-            "" => None,
-            exit => Some(needed("Exit_status", exit, whole, Reason::NotANumber)?),
+        let exit = match (values.exit, leading(values.exit, whole)) {
+            (_, Some((exit, _))) => Some(exit),
+            ("", None) => None,
+            (_, None) => {
+                sink.about(EXIT);
+                None
+            }
         };
         // A host occurs once for each of its slots; in most cases these occurrences are consecutive.
-        let mut hosts: Vec<&str> = Vec::new();
-        // If another field contains the size, the job is kept, and an invalid host only removes the job's list of
-        // nodes.
-        let is_sized = self.source.size == Unit::Cores
-            || [values.unique, values.nodect].iter().any(|size| !size.is_empty());
+        let (mut hosts, mut cores): (Vec<&str>, i64) = (Vec::new(), 0);
+        let mut odd_host = None;
         for item in values.hosts.split('+').filter(|item| !item.is_empty()) {
-            let (host, slots) = item.split_once('/').unwrap_or((item, "0"));
-            if host.is_empty() || !are_slots(slots) {
-                if !is_sized {
-                    return Err(fault(line, Reason::NotANodeList, "exec_host", item).into());
-                }
-                sink.about(noted::NO_LIST);
+            let (host, text) = item.split_once('/').unwrap_or((item, "0"));
+            let Some(count) = slots(text).filter(|&count| count > 0 && !host.is_empty()) else {
+                odd_host = Some(item);
                 hosts.clear();
                 break;
-            }
+            };
+            cores = cores.saturating_add(count);
             if hosts.last() != Some(&host) {
                 hosts.push(host);
             }
@@ -212,31 +274,73 @@ impl Log for Torque {
         let in_order = hosts.clone();
         hosts.sort_unstable();
         hosts.dedup();
-        let size = match self.source.size {
-            Unit::Cores if values.slots.is_empty() && !values.nodes.is_empty() => {
-                let read = |text: &str| requested(text, Unit::Cores);
-                needed("Resource_List.nodes", values.nodes, read, Reason::NotANumber)?
-            }
+        let is_of_nodes = self.source.size == Unit::Nodes;
+        let counts: &[(&str, &str)] = match self.source.size {
             Unit::Cores => {
-                needed("total_execution_slots", values.slots, digits, Reason::NotANumber)?
+                &[("total_execution_slots", values.slots), ("Resource_List.ncpus", values.cpus)]
             }
-            Unit::Nodes => match (values.unique, values.nodect) {
-                ("", "") if hosts.is_empty() && !values.nodes.is_empty() => {
-                    let read = |text: &str| requested(text, Unit::Nodes);
-                    needed("Resource_List.nodes", values.nodes, read, Reason::NotANumber)?
-                }
-                ("", "") => hosts.len() as i64,
-                ("", nodect) => needed("Resource_List.nodect", nodect, digits, Reason::NotANumber)?,
-                (unique, _) => needed("unique_node_count", unique, digits, Reason::NotANumber)?,
-            },
+            Unit::Nodes => {
+                &[("unique_node_count", values.unique), ("Resource_List.nodect", values.nodect)]
+            }
         };
-        if self.source.size == Unit::Nodes && !hosts.is_empty() && hosts.len() as i64 != size {
+        let found = if is_of_nodes { hosts.len() as i64 } else { cores };
+        let found = Some(found).filter(|_| !hosts.is_empty());
+        // The field that contains no number, for the error if no field contains the size.
+        let mut bad: Option<(&str, &str)> = None;
+        let mut size = None;
+        for &(field, value) in counts.iter().filter(|(_, value)| !value.is_empty()) {
+            match leading(value, digits) {
+                // A number of 0 states nothing, because the job has run.
+                Some((0, _)) => {}
+                Some((count, false)) => size = Some(count),
+                Some((count, true)) => {
+                    // The nodes of the job are more certain than a number with text after it.
+                    sink.repaired(number, SIZE_TEXT);
+                    size = found.or(Some(count));
+                }
+                None => bad = bad.or(Some((field, value))),
+            }
+            if size.is_some() {
+                break;
+            }
+        }
+        let wanted = requested(values.nodes, self.source.size);
+        let size = size.or(found.filter(|_| is_of_nodes)).or(wanted).or(found);
+        let Some(size) = size else {
+            let nodes = Some(("Resource_List.nodes", values.nodes));
+            let bad = bad.or(nodes.filter(|_| !values.nodes.is_empty()));
+            let (reason, field, value) = match (bad, odd_host) {
+                (Some((field, value)), _) => (Reason::NotANumber, field, value),
+                (None, Some(item)) => (Reason::NotANodeList, "exec_host", item),
+                (None, None) => {
+                    sink.dropped(number, dropped::NO_SIZE);
+                    return Ok(());
+                }
+            };
+            return Err(fault(line, reason, field, value).into());
+        };
+        if bad.is_some() {
+            sink.repaired(number, SIZE);
+        }
+        if odd_host.is_some() {
+            sink.about(noted::NO_LIST);
+        }
+        if is_of_nodes && !hosts.is_empty() && hosts.len() as i64 != size {
             sink.about(noted::UNLIKE);
         }
-        let (wait, run) = (start - submit, end - start);
-        if wait < 0 || run < 0 {
+        if end == 0 && start > 0 {
+            sink.dropped(number, dropped::NO_END);
+            return Ok(());
+        }
+        // A record without a start belongs to a job that ended before it started.
+        let is_idle = start == 0 && queued > 0;
+        let (wait, run) = if is_idle { (UNKNOWN, 0) } else { (start - submit, end - start) };
+        if !is_idle && (wait < 0 || run < 0) {
             sink.dropped(number, if wait < 0 { dropped::WAIT } else { dropped::RUN });
             return Ok(());
+        }
+        if is_idle {
+            sink.about(noted::NEVER_STARTED);
         }
         if later.is_some() {
             sink.about("submission moved to the time at which the job became eligible");
@@ -259,6 +363,7 @@ impl Log for Torque {
                 size,
                 estimate,
                 status: match exit {
+                    _ if is_idle => status::CANCELLED,
                     None => UNKNOWN,
                     Some(0) => status::COMPLETED,
                     Some(exit) if exit == 271 || exit < 0 => status::CANCELLED,

@@ -144,6 +144,38 @@ pub(super) fn hours(text: &str) -> Option<i64> {
     good.then_some(3600 * h + 60 * m + s)
 }
 
+/// Parses the durations of PBS and Torque: seconds, `MM:SS`, `HH:MM:SS` or `DD:HH:MM:SS`. A fraction of a second is
+/// truncated.
+pub(super) fn pbs_duration(text: &str) -> Option<i64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    digits(fraction)?;
+    let parts: Vec<i64> = whole.split(':').map(digits).collect::<Option<_>>()?;
+    // Number of seconds of each unit, and the largest value of a unit that is not the first.
+    let units = [(86_400, i64::MAX), (3600, 23), (60, 59), (1, 59)];
+    let units = units.get(units.len().checked_sub(parts.len())?..)?;
+    let mut seconds = 0i64;
+    for (at, (part, (unit, most))) in parts.iter().zip(units).enumerate() {
+        if at > 0 && part > most {
+            return None;
+        }
+        seconds = seconds.checked_add(part.checked_mul(*unit)?)?;
+    }
+    Some(seconds)
+}
+
+/// Parses a value that other text may follow after a separator, such as `2` in `2:ppn=24:gpu=4`. Returns the value and
+/// whether other text follows. If a letter or a fraction follows the digits, the text is not a value.
+pub(super) fn leading(text: &str, read: fn(&str) -> Option<i64>) -> Option<(i64, bool)> {
+    if let Some(value) = read(text) {
+        return Some((value, false));
+    }
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != ':')?;
+    let front = text[..end].trim_end_matches(':');
+    let rest = &text[front.len()..];
+    let is_separated = rest.starts_with([':', ',', ';', ' ', '(', '=']);
+    read(front).filter(|_| is_separated).map(|value| (value, true))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +217,50 @@ mod tests {
         }
         assert_eq!(civil(days_since_1970(2000, 2, 29)), (2000, 2, 29));
         assert_eq!((civil(-719_529), civil(-1)), ((-1, 12, 31), (1969, 12, 31)));
+    }
+
+    #[test]
+    fn parses_values_with_text_after_them() {
+        for (text, value) in [
+            ("2", Some((2, false))),
+            ("2:ppn=24:gpu=4", Some((2, true))),
+            ("2,mem=4gb", Some((2, true))),
+            ("12 (nodes)", Some((12, true))),
+            ("2x4", None),
+            ("2.5", None),
+            ("2e5", None),
+            ("2+3", None),
+            ("2:3", None),
+            (":2", None),
+            ("x2", None),
+            ("", None),
+            ("-1", None),
+        ] {
+            assert_eq!(leading(text, digits), value, "{text}");
+        }
+        assert_eq!(leading("48:00:00:ppn=2", hours), Some((172_800, true)));
+        assert_eq!(leading("48:00:00,mem=1", hours), Some((172_800, true)));
+        assert_eq!((leading("48:00:x", hours), leading("48:x", hours)), (None, None));
+    }
+
+    #[test]
+    fn parses_durations_of_pbs() {
+        for (text, seconds) in [
+            ("3600", Some(3600)),
+            ("90:30", Some(5430)),
+            ("48:00:00", Some(172_800)),
+            ("100:59:59", Some(363_599)),
+            ("2:03:00:01.5", Some(183_601)),
+            ("1:60", None),
+            ("1:24:00:00", None),
+            ("1:2:3:4:5", None),
+            ("", None),
+            ("1:", None),
+            ("-5", None),
+            ("9223372036854775807", None),
+        ] {
+            assert_eq!(pbs_duration(text), seconds, "{text}");
+        }
     }
 
     #[test]

@@ -10,7 +10,18 @@ const OWN: &str = "job;when;began;ended;who;hosts;limit;result\n\
     a;2025-05-01T01:00:00;2025-05-01 01:00:10;2025-05-01T00:01:10+00:00;ann;2;240;ok\n\
     a;2025-05-01T01:00:20;;;bob;3;0;what\n";
 
-const KINDS: [(&str, &str, Option<&str>); 14] = [
+/// Records with text after numbers, records of an array, and two records of one run.
+const TORQUE_TEXT: &str = "\
+03/18/2017 00:46:07;E;4[1].s;user=ann qtime=100 start=110 end=160 exec_host=n1/0*4 Resource_List.walltime=48:00:00:x
+03/18/2017 00:46:07;E;4[].s;user=ann qtime=100 start=110 end=160 array_indices=1-2
+03/18/2017 00:46:07;E;5.s;user=ann qtime=100 start=110 end=160 Resource_List.nodect=2:ppn=24:gpu=4
+03/18/2017 00:46:08;E;5.s;user=ann qtime=100 start=110 end=170 Resource_List.nodect=2:ppn=24:gpu=4
+";
+
+/// A map with a notation of times, texts for missing values and a requested size.
+const RICH: &str = include_str!("../../../../docs/fixtures/dump.toml");
+
+const KINDS: [(&str, &str, Option<&str>); 22] = [
     ("sacct", SACCT, None),
     ("sacct[size=cores,submit=eligible,running=yes,zone=Europe/Prague]", SACCT, None),
     ("cobalt", COBALT, None),
@@ -23,6 +34,14 @@ const KINDS: [(&str, &str, Option<&str>); 14] = [
     ("sacct", include_str!("cases/lines-at-end.txt"), None),
     ("sacct[size=cores]", include_str!("cases/constraints-cores.txt"), None),
     ("sacct-json", include_str!("cases/sacct.json"), None),
+    ("lsf", include_str!("../../../../docs/fixtures/logs/lsb.acct"), None),
+    ("lsf[size=nodes]", include_str!("../../../../docs/fixtures/logs/lsb.acct"), None),
+    ("sge", include_str!("../../../../docs/fixtures/logs/accounting"), None),
+    ("gwf", include_str!("../../../../docs/fixtures/logs/grid.gwf"), None),
+    ("batsim", include_str!("../../../../docs/fixtures/logs/out_jobs.csv"), None),
+    ("evalys", include_str!("../../../../docs/fixtures/logs/jobs.csv"), None),
+    ("csv", include_str!("../../../../docs/fixtures/dump.csv"), Some(RICH)),
+    ("torque", TORQUE_TEXT, None),
     ("csv", OWN, Some(MAP)),
     ("csv[join=yes]", OWN, Some(MAP)),
 ];

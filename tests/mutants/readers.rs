@@ -30,9 +30,10 @@ pub struct InProcess {
 }
 
 /// Readers that run in this process.
-pub const READERS: [InProcess; 15] = [
+pub const READERS: [InProcess; 16] = [
     InProcess { name: "swf", inputs: &[SWF, WIDE], read: swf },
-    InProcess { name: "sacct", inputs: &[SACCT], read: sacct },
+    InProcess { name: "sacct", inputs: &[SACCT, SACCT_TEXTS], read: sacct },
+    InProcess { name: "sacct-json", inputs: &[SACCT_JSON], read: sacct_json },
     InProcess { name: "cobalt", inputs: &[COBALT], read: cobalt },
     InProcess { name: "torque", inputs: &[TORQUE], read: torque },
     InProcess { name: "lsf", inputs: &[LSF], read: lsf },
@@ -66,6 +67,17 @@ const WIDE: &str = "\
 2 9 5 60 2 -1 -1 2 120 -1 1 1 1 3 1 -1 -1 -1 {5,6} 7
 3 9 5 60 2 -1 -1 2 120
 ";
+/// A log with delimiters and line breaks in free text.
+const SACCT_TEXTS: &str = "\
+JobID|JobName|AllocNodes|AllocCPUS|Submit|Eligible|Constraints|Start|End|Elapsed|State|SubmitLine
+1|a|b|2|64|2024-05-01T10:00:00|2024-05-01T10:00:00|c|d|2024-05-01T10:00:10|2024-05-01T11:00:10|01:00:00|COMPLETED|sbatch a.sh
+2|a|2|64|2024-05-01T10:00:00|2024-05-01T10:00:05|c|2024-05-01T10:00:10|2024-05-01T11:00:10|INVALID|RESIZING|srun bash -c a |
+b
+3|a
+b|2|64|2024-05-01T10:00:00|2024-05-01T10:00:00|c|2024-05-01T10:00:10|2024-05-01T11:00:10|01:00:00|FAILED|x
+";
+const SACCT_JSON: &str = include_str!("../../docs/fixtures/sacct.json");
+
 const SACCT: &str = "\
 JobID|User|Account|Partition|Submit|Eligible|Start|End|Elapsed|ElapsedRaw|TimelimitRaw|AllocNodes|ReqNodes|AllocCPUS|NodeList|State
 11|ann|phys|batch|2026-03-01T08:00:00|2026-03-01T08:00:00|2026-03-01T08:00:05|2026-03-01T09:00:05|01:00:00|3600|120|4|4|256|n[001-004]|COMPLETED
@@ -229,6 +241,11 @@ fn sacct(bytes: &[u8], number: u64) -> bool {
         "sacct[size=cores,submit=eligible,running=yes,zone=-03:30]",
         "sacct[submit=eligible,zone=Europe/Prague]",
     ];
+    imported(any_of(&sources, number), None, bytes)
+}
+
+fn sacct_json(bytes: &[u8], number: u64) -> bool {
+    let sources = ["sacct-json", "sacct-json[size=cores,submit=eligible,running=yes]"];
     imported(any_of(&sources, number), None, bytes)
 }
 

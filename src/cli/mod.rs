@@ -202,7 +202,7 @@ enum Command {
     CheckTopology(check_topology::CheckTopologyArgs),
     /// Generate a synthetic trace as SWF.
     Synth(synth::SynthArgs),
-    /// Convert a log of another format to SWF: Slurm, PBS, LSF, Grid Engine, Cobalt, or any table.
+    /// Convert a log of Slurm, PBS, LSF, SGE or Cobalt, or any table, to SWF.
     ///
     /// Every line is converted to a job or is skipped. For each reason, the command reports the number of skipped lines
     /// and the first skipped line. The log is read once, in constant memory.

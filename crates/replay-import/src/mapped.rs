@@ -73,13 +73,14 @@ impl Jobs {
             texts[place].extend_from_slice(none);
             Ok::<usize, ReadStop>(place)
         };
+        let id = fields.id.as_ref().map(|id| found(id.parts())).transpose()?;
         let submit = found(fields.submit.parts())?;
         let mut perhaps = |column: &Option<Column>| {
             column.as_ref().map(|column| found(column.parts())).transpose()
         };
         let (start, end) = (perhaps(&fields.start)?, perhaps(&fields.end)?);
         let (size, requested) = (perhaps(&fields.size)?, perhaps(&fields.requested)?);
-        let (id, nodes) = (perhaps(&fields.id)?, perhaps(&fields.nodes)?);
+        let nodes = perhaps(&fields.nodes)?;
         let (user, group) = (perhaps(&fields.user)?, perhaps(&fields.group)?);
         let queue = perhaps(&fields.queue)?;
         let mut span = |span: &Option<Span>| {

@@ -1,5 +1,7 @@
 //! `replay import`: converts logs of batch systems into traces.
 
+use std::fs;
+
 use super::dir::{Dir, gzip};
 
 trials!(
@@ -64,11 +66,16 @@ fn keeps_job_names_of_the_log() {
     dir.replay("import csv t.csv --map map.toml --write t.swf -q").code(0);
     assert_eq!(rows(&dir, "t.ids.csv"), "job,id\n1,\"a,\"\"b\"\n3,7\n");
     // Existing files that were not written for this log are not overwritten.
-    let words = ["a.ids.csv exists, but this log has no such data"];
     let dir = dir.file("p.nodes.csv.gz", "of yesterday");
     let packed = ["p.nodes.csv.gz exists: replay would read this file as the nodes of the trace"];
     dir.replay("import sacct log.txt --write p.swf").fails(2, 1, &packed);
-    let dir = dir.file("log.txt", SACCT).file("a.nodes.csv", "of yesterday");
+    fs::rename(dir.path("a.swf"), dir.path("moved.swf")).expect("moved");
+    let dir = dir.file("log.txt", SACCT);
+    let words = ["a.ids.csv exists, but this log has no such data"];
+    dir.replay("import sacct log.txt --write a.swf").fails(2, 1, &words);
+    fs::remove_file(dir.path("a.ids.csv")).expect("a file");
+    let dir = dir.file("a.nodes.csv", "of yesterday");
+    let words = ["a.nodes.csv: was not written by replay"];
     dir.replay("import sacct log.txt --write a.swf").fails(2, 1, &words);
     assert_eq!(dir.read("a.nodes.csv"), b"of yesterday");
 }

@@ -235,6 +235,12 @@ fn forced_sweeps_keep_results_until_they_are_complete() {
         dir.replay(sweep).code(0);
         assert!(dir.read("o/runs.csv") != before[1]);
     }
+    // The journal of another command is replaced; the journal of the sweep remains, so that the sweep can grow.
+    let search = "search --trace t.swf --machine 3x3 --sr 1 --factors 0..1 --shard 1/2 -q --out s";
+    dir.replay(search).code(0);
+    dir.replay("sweep --trace t.swf --alloc mbs -q --force --out s").code(0);
+    let more = dir.replay("sweep --trace t.swf --alloc mbs,mm --out s").code(0);
+    more.says("2 cells: 1 done before, 1 run");
 }
 
 fn files_of_a_set_are_renamed_together() {

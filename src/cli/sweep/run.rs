@@ -55,6 +55,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if let Some(folder) = session.folder().filter(|_| args.force) {
         // Discard the journal of any command. Results are replaced when the new results are complete.
         journal::discard(folder.dir())?;
+        folder.cancel_removals();
     }
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
     let json = plan.to_json().map_err(|e| Failure::output(PLAN_FILE, e))?;

@@ -250,6 +250,11 @@ impl Folder {
         Ok(())
     }
 
+    /// Cancels the scheduled removals, because the command rewrites the files before it commits results.
+    pub fn cancel_removals(&mut self) {
+        self.scheduled_removals.clear();
+    }
+
     /// Starts writing results.
     ///
     /// # Errors

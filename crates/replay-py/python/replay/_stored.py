@@ -22,8 +22,8 @@ class StoredRuns:
     """The runs of unpickled results: the files of `Results.save`, with the methods of `_engine.Runs`."""
 
     def __init__(self, runs: Runs) -> None:
-        self.seconds = runs.seconds
-        self.failed = runs.failed
+        self.seconds: float = runs.seconds
+        self.failed: list[str] = runs.failed
         self._keys = [runs.key(run) for run in range(len(runs))]
         with tempfile.TemporaryDirectory(prefix="replay-") as folder:
             runs.write(folder)

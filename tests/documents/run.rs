@@ -188,10 +188,9 @@ fn run(command: &page::Command, place: &Place) -> Result<(), Failed> {
     if line == "scripts/results.sh" {
         // Suites that take minutes are run by `verify --audit` in .ci/run.
         line = format!("QUICK=1 REPLAY={program} scripts/results.sh");
-    } else if let (Some(name), Some(kth)) = (line.strip_prefix("scripts/fetch-traces.sh KTH"), kth)
-    {
+    } else if let (true, Some(kth)) = (line.starts_with("replay fetch "), kth) {
         let from = kth.parent().ok_or("the trace has a folder")?;
-        line = format!("scripts/fetch-traces.sh KTH{name} --from {}", from.display());
+        line = format!("{line} --from {} --to traces", from.display());
     }
     let mut shell = Command::new("bash");
     let dir = place.dir.path();

@@ -17,6 +17,7 @@ mod cli {
     pub mod compare;
     pub mod down;
     pub mod explain;
+    pub mod fetch;
     pub mod figures;
     pub mod files;
     pub mod folding;
@@ -79,6 +80,7 @@ fn main() -> ExitCode {
         cli::show::trials(),
         cli::sidecars::trials(),
         cli::explain::trials(),
+        cli::fetch::trials(),
         cli::compare::trials(),
         cli::intervals::trials(),
         cli::listing::trials(),

@@ -17,7 +17,7 @@ use replay_experiment::compatibility::Incompatible;
 pub enum Exit {
     /// Done.
     Done,
-    /// Done, but a check differs or some cells failed.
+    /// Done, but a check differs, or some cells or downloads failed.
     Differs,
     /// Usage or configuration.
     Usage,

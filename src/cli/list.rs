@@ -206,7 +206,8 @@ pub fn names(what: Listing) -> Result<Vec<(String, String)>, Failure> {
         texts.next().unwrap_or_default().to_string()
     };
     let sentence = |about: String| about.split(". ").next().unwrap_or_default().to_string();
-    let named = |entry| (text(entry, &["name"]), sentence(text(entry, &["about", "summary"])));
+    let named =
+        |entry| (text(entry, &["name"]), sentence(text(entry, &["about", "summary", "note"])));
     Ok(entries(what)?.json.iter().map(named).collect())
 }
 
@@ -289,7 +290,7 @@ fn traces() -> Result<Entries, Failure> {
     }
     let mut plain = Vec::new();
     sheet.write_plain(&mut plain).map_err(|e| Failure::output("a table", e))?;
-    let mut text = vec!["traces (scripts/fetch-traces.sh NAME fetches a trace):".to_string()];
+    let mut text = vec!["traces (replay fetch NAME fetches a trace):".to_string()];
     text.extend(String::from_utf8_lossy(&plain).lines().map(|line| format!("  {line}")));
     Ok(Entries { text, json: entries })
 }

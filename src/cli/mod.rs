@@ -8,7 +8,7 @@
 //! | code | meaning |
 //! |---|---|
 //! | 0 | done |
-//! | 1 | done, but a published number differs or some cells failed |
+//! | 1 | done, but a published number differs, or some cells or downloads failed |
 //! | 2 | usage or configuration |
 //! | 3 | bad input data |
 //! | 130 | interrupted; finished work is written |
@@ -26,6 +26,7 @@ pub mod embed;
 mod eta;
 mod exit;
 mod explain;
+mod fetch;
 mod figure_args;
 mod import;
 mod interrupt;
@@ -100,8 +101,8 @@ use exit::Exit;
 
 Without --trace the synthetic trace that comes with the program is replayed.
 
-Exit codes: 0 done; 1 done, but a published number differs or some cells failed; 2 usage or
-configuration; 3 bad input data; 130 interrupted, finished work is written.
+Exit codes: 0 done; 1 done, but a published number differs, or some cells or downloads failed; 2
+usage or configuration; 3 bad input data; 130 interrupted, finished work is written.
 
 Units: times are seconds of the trace, distances are hops, sizes are processors."
 )]
@@ -180,7 +181,9 @@ enum Command {
     /// waits and turnarounds include all jobs. The use of a link is the reserved time of the link. On a torus, this
     /// time is summed over the virtual channels of the link.
     Contend(contend::ContendArgs),
-    /// Send a list of packets through the flit-level network. The command writes a row for each packet, as CSV.
+    /// Send a list of packets through the flit-level network.
+    ///
+    /// The command writes a row for each packet, as CSV.
     Network(network::NetworkArgs),
     /// Apply the placement rules of Slurm and Kueue to single requests.
     ///
@@ -199,6 +202,11 @@ enum Command {
     /// Every line is converted to a job or is skipped. For each reason, the command reports the number of skipped lines
     /// and the first skipped line. The log is read once, in constant memory.
     Import(import::ImportArgs),
+    /// Fetch traces of the Parallel Workloads Archive, and verify them.
+    ///
+    /// The command downloads the files of known traces (replay list traces), or copies them from a folder, into a folder in
+    /// which replay looks for traces.
+    Fetch(fetch::FetchArgs),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),
     /// Print the manual page, or write a manual page for each subcommand.
@@ -290,6 +298,7 @@ fn run_program(arguments: &[OsString]) -> Exit {
         Some(Command::CheckTopology(args)) => check_topology::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Import(args)) => import::run(&args),
+        Some(Command::Fetch(args)) => fetch::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args, definition()),
         Some(Command::Man(args)) => shell::man(&args, definition()),
     };

@@ -16,8 +16,10 @@ enum Aspect {
 use Aspect::{Default, Help, Value};
 
 /// Options that differ in an aspect among commands, with the reason.
-const DIFFER: [(&str, &[Aspect], &str); 10] = [
+const DIFFER: [(&str, &[Aspect], &str); 12] = [
+    ("all", &[Help, Value, Default], "fetch takes all traces, man writes all pages into a folder"),
     ("alloc", &[Default], "contend and stream compare several allocators by default"),
+    ("from", &[Help, Value], "replays start a window at a time, fetch copies from a folder"),
     ("jobs", &[Help, Default], "replays take the first jobs of a trace, models generate jobs"),
     ("machine", &[Default], "a trace names its machine, a stream and a list of packets do not"),
     ("network", &[Default], "contend and stream take the network of --preset"),

@@ -49,6 +49,7 @@ fn offered(arg: Arg) -> Arg {
         "pattern" => Listing::Patterns,
         "network" => Listing::Networks,
         "suites" => Listing::Suites,
+        "traces" => Listing::Traces,
         _ => return arg,
     };
     // Leak the texts, because the parser needs static texts and the program ends after printing them.

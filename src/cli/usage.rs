@@ -356,7 +356,7 @@ mod tests {
             ("--topologies a", None),
             ("contend --messages 3", None),
             ("place --boxes 3", None),
-            ("list --all", Some("'--all' is an option of man")),
+            ("list --all", Some("'--all' is an option of fetch, man")),
         ] {
             let message = message(line);
             let tips: Vec<&str> = message.lines().filter(|line| line.contains("tip:")).collect();

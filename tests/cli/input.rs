@@ -43,14 +43,17 @@ const BAD: &str = "; MaxProcs: 4\n1 0 0 5 2 -1 -1 2 12x\n2 1 0 5 2\n";
 fn missing_trace() {
     let dir = Dir::with_program().variable("REPLAY_TRACES", "/nowhere/a:/nowhere/b");
     let looked = "not found in /nowhere/a, /nowhere/b, traces\n";
-    let fetch = "to fetch it: scripts/fetch-traces.sh LANL-CM5-1994-4.1-cln\n";
+    let fetch = "to fetch it: replay fetch LANL-CM5-1994-4.1-cln\n";
     dir.replay("--trace lanl-cm5").fails(2, 2, &["no trace \"lanl-cm5\"", looked, fetch]);
-    dir.replay("--trace quarks").fails(2, 2, &["no trace \"quarks\"", looked, "--list\n"]);
+    dir.replay("--trace quarks").fails(
+        2,
+        2,
+        &["no trace \"quarks\"", looked, "known traces: replay list traces\n"],
+    );
 }
 
 fn suggests_similar_trace_names() {
-    let near =
-        ["\ndid you mean KTH-SP2", "\nto fetch it: scripts/fetch-traces.sh KTH-SP2-1996-2\n"];
+    let near = ["\ndid you mean KTH-SP2", "\nto fetch it: replay fetch KTH-SP2-1996-2\n"];
     Dir::with_program().replay("--trace KHT-SP2.swf").fails(2, 3, &near);
 }
 

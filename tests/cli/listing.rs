@@ -170,7 +170,7 @@ fn traces_have_their_paths() {
         Some("lublin-10x10 5000 100 traces/lublin-10x10.swf")
     );
     let text = Dir::with_trace().replay("list traces").code(0);
-    text.prints("traces/lublin-10x10.swf").prints("fetch-traces.sh");
+    text.prints("traces/lublin-10x10.swf").prints("replay fetch NAME");
 }
 
 fn columns_equal_those_of_the_files() {

@@ -90,7 +90,7 @@ fn reports_absent_traces() {
     let rows = run.stdout.lines().skip(2);
     run.demand(rows.clone().count() > 50, "a row for each published number");
     run.demand(rows.clone().all(|row| row.contains("not run: trace absent")), "none was run");
-    let run = run.prints("scripts/fetch-traces.sh KTH-SP2");
+    let run = run.prints("replay fetch KTH-SP2");
     run.says("0 same, 0 within, 0 undecided, 0 differ, ").says(" not run\n");
 }
 

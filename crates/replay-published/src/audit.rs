@@ -133,7 +133,7 @@ impl Audit {
         (*absent > 0).then(|| {
             format!(
                 "{suite}: {what}: the logs of {absent} rows are absent \
-                 (scripts/fetch-traces.sh fetches them)"
+                 (replay fetch fetches them)"
             )
         })
     }

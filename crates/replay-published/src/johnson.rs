@@ -197,7 +197,7 @@ fn find(trace: &str, selection: &Selection) -> Result<Result<Arc<Workload>, NotR
     let mut paths =
         [trace, alias].into_iter().map(|name| selection.traces.resolve(name, &manifest));
     let Some(path) = paths.find_map(Result::ok) else {
-        return Ok(Err(NotRun::Absent(format!("scripts/fetch-traces.sh {alias}"))));
+        return Ok(Err(NotRun::Absent(format!("replay fetch {alias}"))));
     };
     let workload = Workload::load(path, &Policy::JOHNSON, &Window::ALL, Default::default())?;
     Ok(Ok(Arc::new(workload)))

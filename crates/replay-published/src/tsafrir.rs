@@ -107,7 +107,7 @@ fn verify(
 fn path(log: &str, selection: &Selection) -> Result<Result<PathBuf, NotRun>, VerifyError> {
     let manifest = Manifest::embedded().map_err(defect)?;
     let found = selection.traces.resolve(log, &manifest);
-    let fetch = || NotRun::Absent(format!("scripts/fetch-traces.sh {log}"));
+    let fetch = || NotRun::Absent(format!("replay fetch {log}"));
     Ok(found.map_err(|_| fetch()))
 }
 
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(checks.len(), 4);
         for check in checks {
             let Verdict::NotRun(why) = check.verdict() else { panic!("{check:?}") };
-            assert!(why.to_string().contains("fetch-traces.sh SDSC-SP2-1998-4.2-cln"), "{why}");
+            assert!(why.to_string().contains("replay fetch SDSC-SP2-1998-4.2-cln"), "{why}");
         }
     }
 

@@ -252,7 +252,10 @@ impl Dir {
     }
 
     /// Renames a file; fails if the new name exists.
-    fn rename_new(&self, name: &OsStr, to: &Self, new: &str) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// [`io::Error`] if a file-system operation fails, or if the new name exists.
+    pub fn rename_new(&self, name: &OsStr, to: &Self, new: &str) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         match rustix::fs::renameat_with(
             &self.handle,

@@ -117,7 +117,7 @@ pub(super) fn most_are_tied(percents: &[f64]) -> Result<Check, VerifyError> {
     let what = format!("share of the {all} simulations with over 60 % of the allocations tied");
     let ours = tied as f64 / all.max(1) as f64;
     let check = claim("section I", "all logs", &what, "0.5", ours, Tolerance::Above)?;
-    let absent = NotRun::Absent("scripts/fetch-traces.sh".to_string());
+    let absent = NotRun::Absent("replay fetch".to_string());
     Ok(if all < 8 { Check { ours: Measured::NotRun(absent), ..check } } else { check })
 }
 

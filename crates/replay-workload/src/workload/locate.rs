@@ -157,8 +157,8 @@ impl fmt::Display for NotFound {
             write!(f, "\ndid you mean {}?", self.near.join(", "))?;
         }
         match &self.fetch {
-            Some(name) => write!(f, "\nto fetch it: scripts/fetch-traces.sh {name}"),
-            None => f.write_str("\nknown traces: scripts/fetch-traces.sh --list"),
+            Some(name) => write!(f, "\nto fetch it: replay fetch {name}"),
+            None => f.write_str("\nknown traces: replay list traces"),
         }
     }
 }
@@ -213,11 +213,11 @@ mod tests {
         let place = dir.path().display().to_string();
         let known = search.resolve("lanl-cm5", &manifest).unwrap_err().to_string();
         assert!(known.contains(&place) && !known.contains("did you mean"), "{known}");
-        assert!(known.ends_with("scripts/fetch-traces.sh LANL-CM5-1994-4.1-cln"), "{known}");
+        assert!(known.ends_with("replay fetch LANL-CM5-1994-4.1-cln"), "{known}");
         let near = search.resolve("KHT-SP2.swf", &manifest).unwrap_err().to_string();
         assert!(near.contains("did you mean KTH-SP2"), "{near}");
         let far = search.resolve("quarks", &manifest).unwrap_err().to_string();
-        assert!(far.ends_with("--list"), "{far}");
+        assert!(far.ends_with("replay list traces"), "{far}");
     }
 
     #[test]

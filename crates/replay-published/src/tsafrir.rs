@@ -134,7 +134,7 @@ mod tests {
     use crate::tests::select;
 
     #[test]
-    fn without_logs_every_row_names_the_script_that_fetches_them() {
+    fn without_logs_every_row_names_the_command_that_fetches_them() {
         let checks = verify(&select(&["SDSC-SP2"]), &mut |_| {}).expect("runs without logs");
         assert_eq!(checks.len(), 4);
         for check in checks {

@@ -75,7 +75,7 @@ pub struct ImportArgs {
 
     /// Import only the jobs with these states, such as COMPLETED,TIMEOUT.
     ///
-    /// The states are words of the log in any case, or Slurm's short names, such as CD,TO. If the log has no such words, the
+    /// The states are Slurm's words in any case, or their short names, such as CD,TO. If the log does not have Slurm's words, the
     /// states are completed, failed, cancelled, partial and unknown.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     state: Vec<String>,

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::entry::{Entry, LONGEST_LIMIT, Line, UNKNOWN, count_nodes, dropped, noted, status};
+use super::entry::{
+    Entry, LONGEST_LIMIT, Line, State, UNKNOWN, count_nodes, dropped, noted, status,
+};
 use super::layouts::GWF_COLUMNS;
 use super::map::{Absent, Clock, Column, ColumnMap, Span, Status, Unit};
 use super::row::{Cell, Columns, Row};
@@ -297,6 +299,8 @@ impl Jobs {
 
         let number = row.line.number;
         let (mut known, over) = self.status(row, sink);
+        let has_words = self.status.as_ref().is_some_and(|words| words.slurm);
+        let state = self.unquoted_text(row, places.status.filter(|_| has_words));
         if !over {
             sink.dropped(number, dropped::UNFINISHED);
             return Ok(());
@@ -365,6 +369,7 @@ impl Jobs {
             requested: requested.and_then(Result::ok).unwrap_or(UNKNOWN),
             estimate,
             status: known,
+            state: State(slurm::first_word(&state)),
             user: &user,
             group: &group,
             queue: &queue,

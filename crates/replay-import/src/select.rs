@@ -14,7 +14,7 @@ pub struct Selection {
     pub partitions: Vec<String>,
     /// Users.
     pub users: Vec<String>,
-    /// States as in the log, such as `TIMEOUT`, in any case, or Slurm's short names, such as `TO`. If the log has no words for
+    /// Slurm's states in any case, such as `TIMEOUT`, or their short names, such as `TO`. If the log does not have Slurm's
     /// states: completed, failed, cancelled, partial or unknown.
     pub states: Vec<String>,
     /// Jobs that were submitted at this time or later.

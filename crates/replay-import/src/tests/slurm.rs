@@ -473,6 +473,14 @@ fn imports_selected_jobs() {
     let made =
         selected("torque", TORQUE, Selection { states: list(&["completed"]), ..none.clone() });
     assert_eq!(made.report.jobs, 1);
+    let map = "time = 'unix'\n[columns]\nid = 'i'\nsubmit = 's'\nrun = 'r'\nsize = 'n'\nstatus = { column = 'z', slurm = true }\n";
+    let by_state = Import {
+        select: Selection { states: list(&["to"]), ..none.clone() },
+        ..how("csv", Some(map))
+    };
+    let made = run(&by_state, b"i,s,r,n,z\n1,1,2,3,FAILED\n2,1,2,3,TIMEOUT\n")
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(ids(&made), ["2"]);
     let dated = Import {
         select: Selection { from: time("2026-01-01"), ..none.clone() },
         ..how("dirlab", None)

@@ -30,7 +30,7 @@ pub struct InProcess {
 }
 
 /// Readers that run in this process.
-pub const READERS: [InProcess; 16] = [
+pub const READERS: [InProcess; 17] = [
     InProcess { name: "swf", inputs: &[SWF, WIDE], read: swf },
     InProcess { name: "sacct", inputs: &[SACCT, SACCT_TEXTS], read: sacct },
     InProcess { name: "sacct-json", inputs: &[SACCT_JSON], read: sacct_json },
@@ -38,7 +38,8 @@ pub const READERS: [InProcess; 16] = [
     InProcess { name: "torque", inputs: &[TORQUE], read: torque },
     InProcess { name: "lsf", inputs: &[LSF], read: lsf },
     InProcess { name: "sge", inputs: &[SGE], read: sge },
-    InProcess { name: "simulated", inputs: &[BATSIM, EVALYS, GWF], read: simulated },
+    InProcess { name: "gwf", inputs: &[GWF], read: gwf },
+    InProcess { name: "simulated", inputs: &[BATSIM, EVALYS], read: simulated },
     InProcess { name: "csv", inputs: &[TABLE], read: csv },
     InProcess { name: "map", inputs: &[MAP, RICH_MAP, FORMAT_MAP], read: map },
     InProcess { name: "nodes", inputs: &[NODES], read: nodes },
@@ -267,9 +268,12 @@ fn sge(bytes: &[u8], _: u64) -> bool {
     imported("sge", None, bytes)
 }
 
-/// The format does not depend on the input, so some mutants are read as another format.
+fn gwf(bytes: &[u8], number: u64) -> bool {
+    imported(any_of(&["gwf", "gwf[round-up=yes]"], number), None, bytes)
+}
+
 fn simulated(bytes: &[u8], number: u64) -> bool {
-    imported(any_of(&["batsim", "evalys[round-up=yes]", "gwf"], number), None, bytes)
+    imported(any_of(&["batsim", "evalys[round-up=yes]"], number), None, bytes)
 }
 
 fn csv(bytes: &[u8], number: u64) -> bool {

@@ -82,18 +82,15 @@ impl<'a> Fields<'a> {
         Some(self.text(self.wait()? + 1)).filter(|task| !matches!(*task, "" | "NONE"))
     }
 
-    /// Returns the time limit in the category, such as `-l h_rt=3600`. `h_rt` is the hard limit.
-    fn limit(&self) -> Option<&'a str> {
+    /// Returns the value of a resource in the category, such as `h_rt` in `-l arch=x86_64,h_rt=3600`.
+    fn resource(&self, key: &str) -> Option<&'a str> {
         let offset = |at: usize| self.text(at).as_ptr() as usize - self.line.text.as_ptr() as usize;
         self.parts.get(field::CATEGORY)?;
         let start = offset(field::CATEGORY);
         let end = self.wait().map_or(self.line.text.len(), |wait| offset(wait) - 1);
         let category = self.line.text.get(start..end)?;
-        ["h_rt=", "s_rt="].iter().find_map(|key| {
-            let is_key = |(at, _): &(usize, &str)| category[..*at].ends_with([' ', ',']);
-            let (at, _) = category.match_indices(key).find(is_key)?;
-            category[at + key.len()..].split([' ', ',', '\t']).next()
-        })
+        let mut values = category.split([' ', ',', '\t']).filter_map(|part| part.split_once('='));
+        values.find(|(own, _)| *own == key).map(|(_, value)| value)
     }
 }
 
@@ -136,7 +133,9 @@ impl Log for Sge {
             sink.dropped(line.number, why);
             return Ok(());
         }
-        let limit = fields.limit();
+        // The hard limit, else the soft limit, at which the job receives a signal.
+        let (hard, soft) = (fields.resource("h_rt"), fields.resource("s_rt"));
+        let limit = hard.or(soft);
         let estimate = limit.and_then(pbs_duration);
         // INFINITY stands for no limit.
         if estimate.is_none() && limit.is_some_and(|limit| !limit.eq_ignore_ascii_case("infinity"))
@@ -149,7 +148,8 @@ impl Log for Sge {
         if is_fine {
             sink.about("times in milliseconds, rounded to seconds");
         }
-        let was_at_limit = estimate.is_some_and(|limit| run >= limit);
+        let was_at_limit = [hard, soft].into_iter().flatten().filter_map(pbs_duration);
+        let was_at_limit = was_at_limit.min().is_some_and(|limit| run >= limit);
         let status = match failed {
             _ if is_idle => status::CANCELLED,
             0 if fields.text(field::EXIT) == "0" => status::COMPLETED,

@@ -139,6 +139,8 @@ fn imports_lines_of_grid_engine() {
         line("44", ["300", "500", "550"], [100, 137], 2, 0, "NONE"),
         line("45", ["300", "500", "600"], [100, 137], 2, 0, "-l h_rt=100"),
         line("46", ["300", "310", "0"], [0, 0], 2, 0, "NONE"),
+        // The soft limit ended this job before its hard limit.
+        line("47", ["300", "310", "510"], [100, 138], 2, 0, "-l s_rt=200,h_rt=300"),
     ];
     let made = made("sge", &log.concat());
     assert_eq!(
@@ -149,10 +151,11 @@ fn imports_lines_of_grid_engine() {
             [200, -1, 0, 2, -1, 5],
             [200, 100, 50, 2, -1, 2],
             [200, 200, 50, 2, -1, 5],
-            [200, 200, 100, 2, 100, 0]
+            [200, 200, 100, 2, 100, 0],
+            [200, 10, 200, 2, 300, 0]
         ]
     );
-    assert_eq!(made.ids, "job,id\n1,41\n2,43.7\n3,44\n4,44\n5,44\n6,45\n");
+    assert_eq!(made.ids, "job,id\n1,41\n2,43.7\n3,44\n4,44\n5,44\n6,45\n7,47\n");
     for (what, count) in [
         ("comment", 2),
         ("task of a parallel job", 2),

@@ -261,7 +261,7 @@ impl Observer for Placements<'_> {
         self.arrivals = timeline.arrivals().map(<[i64]>::to_vec);
     }
 
-    fn reduced(&mut self, _job: JobId, _asked: u32, reduction: &Reduction) {
+    fn reduced(&mut self, _job: JobId, _requested: &Job, reduction: &Reduction) {
         self.reduced = Some(reduction.request.size);
     }
 

@@ -236,7 +236,7 @@ impl Observer for SnapshotObserver<'_> {
         self.planned && self.is_past
     }
 
-    fn reduced(&mut self, id: JobId, _: u32, reduction: &Reduction) {
+    fn reduced(&mut self, id: JobId, _: &Job, reduction: &Reduction) {
         self.reduced.insert(id.index(), reduction.request.size);
     }
 

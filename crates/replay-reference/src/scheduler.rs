@@ -51,6 +51,8 @@ pub struct Easy {
     queue: Queue,
     free: u32,
     missed: Option<JobId>,
+    /// The head that the allocator postponed, and the end of the postponement.
+    postponed: Option<(JobId, i64)>,
     /// The first guaranteed start time of every job that got a guarantee.
     pub guarantees: Vec<(JobId, i64)>,
     /// Jobs that were refused although enough processors were free.
@@ -88,9 +90,15 @@ impl Scheduler for Easy {
             free + ended.map(|job| job.size).sum::<u32>()
         };
         let missed = self.missed == Some(head.id);
-        let mut ends = running.iter().map(|job| job.estimated_end);
-        let shadow =
-            if missed { ends.max() } else { ends.find(|&end| free_at(end) >= head.takes) }?;
+        let ends = running.iter().map(|job| job.estimated_end);
+        let shadow = match self.postponed {
+            _ if missed => ends.max(),
+            Some((job, until)) if job == head.id && until > now => {
+                let later = ends.chain([until]).filter(|&end| end >= until);
+                later.filter(|&end| free_at(end) >= head.takes).min()
+            }
+            _ => ends.filter(|&end| free_at(end) >= head.takes).min(),
+        }?;
         if !missed && self.guarantees.iter().all(|(id, _)| *id != head.id) {
             self.guarantees.push((head.id, shadow));
         }
@@ -105,8 +113,12 @@ impl Scheduler for Easy {
     fn on_refused(&mut self, job: JobId, rejection: Rejection) {
         let is_head = self.queue.selected.is_some_and(|(position, ..)| position == 0);
         if self.queue.refused(rejection.lasts()).takes <= self.free && is_head {
-            self.missed = Some(job);
-            self.all_missed.insert(job);
+            if let Rejection::Postponed { until } = rejection {
+                self.postponed = Some((job, until));
+            } else {
+                self.missed = Some(job);
+                self.all_missed.insert(job);
+            }
         }
     }
 
@@ -172,8 +184,8 @@ impl Scheduler for EasyWithPlace {
 
     fn on_refused(&mut self, job: JobId, rejection: Rejection) {
         match rejection {
-            Rejection::Refused { lasts } => {
-                self.queue.refused(lasts);
+            Rejection::Refused { .. } | Rejection::Postponed { .. } => {
+                self.queue.refused(rejection.lasts());
             }
             Rejection::TakesReserved { .. } => {
                 let (now, running) = self.called_at;

@@ -1,6 +1,6 @@
 //! Metrics of the system over time in a coupled simulation: utilization, fragmentation, busy list.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -33,11 +33,8 @@ pub struct SystemRecorder {
     in_blocks: u64,
     in_one_block: u64,
     searches: u64,
-    /// For each folded job: the number of requested processors, the number of allocated processors, and the factor by
-    /// which the run time increases.
-    folded: HashMap<JobId, (u32, u32, f64)>,
-    folded_jobs: u64,
-    stretch: f64,
+    /// The jobs that were folded at their last start.
+    folded: BTreeMap<JobId, Folded>,
     /// Additional processor time of folded jobs, compared with running on the requested processors.
     lost: f64,
     /// Processors out of service, integrated over time.
@@ -46,6 +43,18 @@ pub struct SystemRecorder {
     requeued: u64,
     /// Processor time of interrupted runs.
     cut_off: i128,
+}
+
+/// A folded job.
+#[derive(Clone, Copy, Debug)]
+struct Folded {
+    /// Number of requested processors.
+    requested: u32,
+    /// Number of allocated processors.
+    given: u32,
+    /// Run time divided by the run time on the requested processors, both in whole ticks; `None` for a job of run
+    /// time 0.
+    stretch: Option<f64>,
 }
 
 impl SystemRecorder {
@@ -101,9 +110,10 @@ impl SystemRecorder {
     }
 
     fn mean_stretch(&self) -> f64 {
-        match self.folded_jobs {
+        let stretches = self.folded.values().filter_map(|folded| folded.stretch);
+        match stretches.clone().count() {
             0 => 1.0,
-            jobs => self.stretch / jobs as f64,
+            jobs => stretches.sum::<f64>() / jobs as f64,
         }
     }
 
@@ -143,10 +153,11 @@ impl Observer for SystemRecorder {
         self.postponed_refusals += u64::from(matches!(refusal, Refusal::Postponed { .. }));
     }
 
-    fn reduced(&mut self, job: JobId, requested: u32, reduction: &Reduction) {
-        self.folded_jobs += 1;
-        self.stretch += reduction.stretch;
-        self.folded.insert(job, (requested, reduction.request.size, reduction.stretch));
+    fn reduced(&mut self, job: JobId, requested: &Job, reduction: &Reduction) {
+        let run = reduction.of(*requested).run;
+        let stretch = (requested.run > 0).then(|| run as f64 / requested.run as f64);
+        let (requested, given) = (requested.size, reduction.request.size);
+        self.folded.insert(job, Folded { requested, given, stretch });
     }
 
     fn started(&mut self, Decision { job, now, census, .. }: Decision<'_>) {
@@ -161,14 +172,17 @@ impl Observer for SystemRecorder {
     fn cut_off(&mut self, job: JobId, now: i64, nodes: &[NodeId], again: bool) {
         self.cut_off += i128::from(now - self.starts[job.index()]) * nodes.len() as i128;
         match again {
-            true => self.requeued += 1,
+            true => {
+                self.requeued += 1;
+                self.folded.remove(&job);
+            }
             false => self.killed += 1,
         }
     }
 
     fn completed(&mut self, job: JobId, now: i64) {
         self.ends[job.index()] = now;
-        if let Some(&(requested, given, stretch)) = self.folded.get(&job) {
+        if let Some(&Folded { requested, given, stretch: Some(stretch) }) = self.folded.get(&job) {
             let run = (now - self.starts[job.index()]) as f64;
             self.lost += run * (f64::from(given) - f64::from(requested) / stretch);
         }
@@ -265,9 +279,9 @@ measures! {
         refused_sizes: Option<u64> ["sizes"] "number of job sizes that were refused for lack of processors or of a \
             placement, including the last size of each attempt; null, like all following columns, for strategies that \
             do not fold jobs" = system.overhead.refused_sizes;
-        folded_percent: Option<f64> ["%"] "share of jobs that ran on fewer processors than requested; null if the strategy does not fold jobs" = system.of_folding(100.0 * system.per_job(system.recorder.folded_jobs));
-        mean_fold_stretch: Option<f64> [""] "mean over folded jobs of the ratio (run time) / (run time on \
-            the requested processors); 1 without folded jobs, null if the strategy does not fold jobs" = system.of_folding(system.recorder.mean_stretch());
+        folded_percent: Option<f64> ["%"] "share of jobs that ran on fewer processors than requested; null if the strategy does not fold jobs" = system.of_folding(100.0 * system.per_job(system.recorder.folded.len() as u64));
+        mean_fold_stretch: Option<f64> [""] "mean over folded jobs with a run time above 0 of the ratio \
+            (run time) / (run time on the requested processors), both as replayed; 1 without such jobs, null if the strategy does not fold jobs" = system.of_folding(system.recorder.mean_stretch());
         lost_efficiency_percent: Option<f64> ["%"] "additional processor-time of folded jobs compared with running on the requested processors, as a share of the processor-time of all jobs; null if the strategy does not fold jobs" = system.of_folding(system.recorder.lost_percent());
     }
     with {
@@ -312,7 +326,7 @@ measures! {
 pub fn as_served(jobs: &[Job], recorder: &SystemRecorder) -> Vec<Job> {
     let times = recorder.starts.iter().zip(&recorder.ends);
     let served = (0..).map(JobId).zip(jobs).zip(times).map(|((id, job), (start, end))| {
-        let size = recorder.folded.get(&id).map_or(job.size, |&(_, given, _)| given);
+        let size = recorder.folded.get(&id).map_or(job.size, |folded| folded.given);
         Job { run: end - start, size, ..*job }
     });
     served.collect()

@@ -43,9 +43,16 @@ use crate::workload::JobId;
 /// all running jobs. At the new shadow time, no job fits alongside the head. Until the head starts, jobs are backfilled
 /// only if they end by the new shadow time, so the shadow time never increases. The head starts on an empty machine at
 /// the latest. The head is tried again after every completion. If the head is refused while fewer processors are free
-/// than the head takes, the head has not missed its reservation. If a job was selected for backfilling and refused, it
-/// is skipped until a job completes. If refusals [do not last](crate::allocator::Capabilities::refusals_last), the head
+/// than the head takes, the head has not missed its reservation. A start ends the miss: a job that an outage interrupts
+/// returns to the queue like a new arrival. If a job was selected for backfilling and refused, it is skipped until a
+/// job completes. If refusals [do not last](crate::allocator::Capabilities::refusals_last), the head
 /// and the skipped jobs are also tried again after every start.
+///
+/// # Allocators that postpone jobs
+///
+/// An allocator may [postpone](crate::allocator::Refusal::Postponed) the head, although enough processors are free, in
+/// order to wait for a better place. A postponed head has not missed its reservation. Its shadow time is the first time,
+/// not before the end of the postponement, at which it fits.
 ///
 /// # Reserved places
 ///
@@ -68,7 +75,8 @@ use crate::workload::JobId;
 /// # Processors out of service
 ///
 /// Outages are treated as jobs that hold a number of processors from a known start to a known end. With outages, a job
-/// fits now if enough processors are free for its whole estimate, given the outages and the running jobs. The shadow
+/// fits now if enough processors are free for its whole estimate, given the outages and the running jobs. Outages that
+/// begin after the estimated end of the job do not matter. The shadow
 /// time is the first time from which the head fits for its whole estimate. A later job starts if it fits now and either
 /// ends by the shadow time or leaves enough processors for the head.
 #[derive(Clone, Debug, Default)]
@@ -87,6 +95,8 @@ pub struct Easy {
     called_at: Option<i64>,
     /// The head that has missed its reservation.
     missed: Option<JobId>,
+    /// The head that the allocator postponed last, and the end of the postponement.
+    postponed: Option<(JobId, i64)>,
     /// Future outages of the machine.
     outages: Vec<Outage>,
     processors: u32,
@@ -190,18 +200,25 @@ impl Easy {
         if self.missed == Some(head.id) {
             return Some((system.running.last_estimated_end()?, 0));
         }
+        let postponed = self.postponement(head.id, system.now);
         let mut free = system.free;
-        let mut shadow = None;
+        let mut shadow = postponed.filter(|_| free >= head.takes);
         for job in system.running.iter() {
             if shadow.is_some_and(|shadow| job.estimated_end > shadow) {
                 break;
             }
             free += job.size;
             if shadow.is_none() && free >= head.takes {
-                shadow = Some(job.estimated_end);
+                let end = job.estimated_end;
+                shadow = Some(postponed.map_or(end, |until| until.max(end)));
             }
         }
         shadow.map(|shadow| (shadow, free - head.takes))
+    }
+
+    /// Returns the end of the postponement of the head; `None` if the head is not postponed at time `now`.
+    fn postponement(&self, head: JobId, now: i64) -> Option<i64> {
+        self.postponed.filter(|&(job, until)| job == head && until > now).map(|(_, until)| until)
     }
 
     /// Implements [`next_job`](Scheduler::next_job) for machines with outages.
@@ -209,7 +226,7 @@ impl Easy {
         let System { now, free, running, .. } = system;
         let (place, &head) = self.queue.head()?;
         let profile = FreeProfile::new(&system, self.processors, &self.outages, &self.held_outages);
-        let fits = |job: &QueuedJob| job.size <= free && profile.fits(job, now);
+        let fits = |job: &QueuedJob| job.size <= free && profile.fits_now(job, free);
         let pending = |place, job, is_head, lateness| {
             Some(Pending { place, job, is_head, lateness, free, extra_used: 0 })
         };
@@ -227,7 +244,10 @@ impl Easy {
         let missed = self.missed == Some(head.id);
         let shadow = match missed {
             true => running.last_estimated_end()?,
-            false => profile.earliest(&head)?,
+            false => {
+                let from = self.postponement(head.id, now).unwrap_or(now);
+                profile.earliest(&head, from)?
+            }
         };
         let in_time = shadow.saturating_sub(now);
         let spares = |job: &QueuedJob| {
@@ -268,8 +288,12 @@ impl Easy {
         if let Some(pending) = self.pending.take() {
             self.retry_after_change();
             self.queue.remove(pending.place);
+            // The job may return to the queue after an interruption. It then has no guarantee, and has missed none.
+            let id = pending.job.id;
+            self.missed = self.missed.filter(|&job| job != id);
+            self.postponed = self.postponed.filter(|&(job, _)| job != id);
+            self.promised = self.promised.filter(|&(job, _)| job != id);
             if let Some(lateness) = pending.lateness {
-                self.promised = None;
                 self.promises.broken += u64::from(lateness > 0);
                 self.promises.worst = self.promises.worst.max(lateness);
             }
@@ -365,7 +389,10 @@ impl Scheduler for Easy {
             guarantee.free = Some(pending.free);
         }
         if pending.is_head && pending.job.takes <= pending.free {
-            self.missed = Some(job);
+            match rejection {
+                Rejection::Postponed { until } => self.postponed = Some((job, until)),
+                _ => self.missed = Some(job),
+            }
         }
     }
 

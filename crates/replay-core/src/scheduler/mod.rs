@@ -312,6 +312,13 @@ pub enum Rejection {
         /// another job has started.
         lasts: bool,
     },
+    /// The allocator waits for a better place for the job. The simulation sends
+    /// [`MachineChanged`](SchedulerEvent::MachineChanged) at the end of the postponement. The allocator may place the
+    /// job earlier, as soon as another job has started.
+    Postponed {
+        /// The end of the postponement, in seconds of the trace.
+        until: i64,
+    },
     /// The job would have taken processors of the reserved place. Once other processors become free, the allocator may
     /// choose those for the job.
     TakesReserved {
@@ -322,10 +329,11 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// Returns the `lasts` flag of the variant.
+    /// Returns the `lasts` flag of the variant; `false` for a postponement.
     pub fn lasts(self) -> bool {
         match self {
             Rejection::Refused { lasts } | Rejection::TakesReserved { lasts } => lasts,
+            Rejection::Postponed { .. } => false,
         }
     }
 }

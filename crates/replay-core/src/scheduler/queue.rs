@@ -33,9 +33,9 @@ impl Until {
     pub fn of(rejection: Rejection) -> Self {
         match rejection {
             Rejection::Refused { lasts: true } => Until::Completion,
-            Rejection::Refused { lasts: false } | Rejection::TakesReserved { lasts: true } => {
-                Until::Change
-            }
+            Rejection::Refused { lasts: false }
+            | Rejection::Postponed { .. }
+            | Rejection::TakesReserved { lasts: true } => Until::Change,
             Rejection::TakesReserved { lasts: false } => Until::Instant,
         }
     }

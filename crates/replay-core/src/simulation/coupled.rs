@@ -188,7 +188,7 @@ pub fn simulate(
                 }
                 Ok(Some(Placed { slot, job, stats })) => {
                     if let Some(reduction) = &stats.reduction {
-                        observer.reduced(id, jobs[id.index()].size, reduction);
+                        observer.reduced(id, &jobs[id.index()], reduction);
                     }
                     if topology.cluster().is_some() {
                         observer.took(id, now, &system.held[slot]);
@@ -208,8 +208,13 @@ pub fn simulate(
                 Err(refusal) => {
                     system.may_fit_later(id, refusal)?;
                     system.overhead.too_few_free += u64::from(refusal == Refusal::TooFewFree);
-                    let lasts = refusal == Refusal::TooFewFree || strategy.refusals_last;
-                    scheduler.on_refused(id, Rejection::Refused { lasts });
+                    let rejection = match refusal {
+                        Refusal::Postponed { until } => Rejection::Postponed { until },
+                        _ => Rejection::Refused {
+                            lasts: refusal == Refusal::TooFewFree || strategy.refusals_last,
+                        },
+                    };
+                    scheduler.on_refused(id, rejection);
                     // If jobs are folded, the scheduler uses the minimum number of processors on which the job can run.
                     let least = match strategy.folds {
                         true => allocator.bounds(system.request(id)).min_processors_now,

@@ -4,7 +4,7 @@ use super::Timeline;
 use crate::allocator::reduced::Reduction;
 use crate::allocator::{Census, Refusal};
 use crate::topology::NodeId;
-use crate::workload::JobId;
+use crate::workload::{Job, JobId};
 
 /// The state of the system between two events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,8 +74,9 @@ pub trait Observer {
         let _ = (job, refusal);
     }
 
-    /// Called when a job gets fewer processors than it requests, before [`started`](Observer::started).
-    fn reduced(&mut self, job: JobId, requested: u32, reduction: &Reduction) {
+    /// Called when a job gets fewer processors than it requests, before [`started`](Observer::started). `requested` is
+    /// the job without the reduction.
+    fn reduced(&mut self, job: JobId, requested: &Job, reduction: &Reduction) {
         let _ = (job, requested, reduction);
     }
 
@@ -137,7 +138,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         passed(from: i64, to: i64, state: &State);
         arrived(job: JobId, now: i64);
         refused(job: JobId, refusal: Refusal);
-        reduced(job: JobId, requested: u32, reduction: &Reduction);
+        reduced(job: JobId, requested: &Job, reduction: &Reduction);
         took(job: JobId, now: i64, slots: &[NodeId]);
         started(decision: Decision<'_>);
         cut_off(job: JobId, now: i64, nodes: &[NodeId], again: bool);

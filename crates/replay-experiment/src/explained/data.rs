@@ -14,8 +14,8 @@ use replay_core::workload::JobId;
 /// Returns the explanation of all starts of a job as a JSON object. The member `job` describes the job. The members
 /// `scheduler`, `decisions` and `result` describe the first start of the job. The member `scheduler` contains the
 /// history of the job in the queue (null if the job started as recorded in the log). The member `decisions` contains
-/// the decision that first refused the job, if there is one, and the decision that allocated its processors. The member
-/// `result` is the allocation. For each restart after an outage, the array `later` contains an object with the members
+/// the first decision after which the job did not start, if there is one, and the decision that allocated its
+/// processors. The member `result` is the allocation. For each restart after an outage, the array `later` contains an object with the members
 /// `scheduler`, `decisions` and `result`. Times are in seconds of the trace; processors and jobs are identified by
 /// their numbers. The returned value is null if the job never started.
 pub fn data(starts: &[Explained], topology: &Topology) -> Value {
@@ -38,12 +38,9 @@ pub fn data(starts: &[Explained], topology: &Topology) -> Value {
 
 fn start_data(explained: &Explained, dimensions: usize) -> Value {
     let Explained { start, history, refusal, decision, nodes, placement, cut, .. } = explained;
-    let first = history
-        .as_ref()
-        .and_then(|history| history.refused.iter().find(|candidate| candidate.1.is_some()));
-    let refused = refusal
-        .iter()
-        .map(|decision| decision_data(first.map(|(at, _)| *at), decision, dimensions));
+    let first = history.as_ref().and_then(JobHistory::first_rejection);
+    let refused =
+        refusal.iter().map(|decision| decision_data(first.map(|one| one.at), decision, dimensions));
     let given = decision_data(Some(*start), decision, dimensions);
     json!({
         "scheduler": history.as_ref().map(|history| history_data(explained, history)),
@@ -88,7 +85,13 @@ fn history_data(explained: &Explained, history: &JobHistory) -> Value {
         })
     });
     let refused = history.refused.iter();
-    let refused = refused.map(|(at, asked)| json!({"at": at, "strategy_asked": asked.is_some()}));
+    let refused = refused.map(|one| {
+        json!({
+            "at": one.at,
+            "strategy_asked": one.decision.is_some(),
+            "reserved_for": one.reserved_for.map(number),
+        })
+    });
     json!({
         "arrived": history.arrived.map(|(at, _)| at),
         "waiting_then": history.arrived.map(|(_, waiting)| waiting),

@@ -14,7 +14,7 @@ pub mod steps;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub use self::recording::{JobHistory, Moment, RecordedDecision};
+pub use self::recording::{JobHistory, Moment, RecordedDecision, RejectedSelection};
 use self::recording::{RecordingAllocator, RecordingScheduler};
 use super::Cell;
 use super::admission::Admitted;
@@ -37,7 +37,8 @@ pub struct Explained {
     pub start: i64,
     /// History in the queue of the scheduler; `None` if the job started as recorded in the log.
     pub history: Option<JobHistory>,
-    /// Decision that first refused the job; `None` if no decision refused the job.
+    /// First decision after which the job did not start, because the allocator refused it or gave it reserved
+    /// processors; `None` if there is no such decision.
     pub refusal: Option<RecordedDecision>,
     /// Decision that allocated the processors.
     pub decision: RecordedDecision,
@@ -74,7 +75,8 @@ pub fn explain(
     if records.is_empty() {
         return Ok(Vec::new());
     }
-    let refused = |history: Option<&JobHistory>| history?.refused.iter().find_map(|one| one.1);
+    let refused =
+        |history: Option<&JobHistory>| history?.first_rejection().and_then(|one| one.decision);
     let refusals = histories.iter().filter_map(|history| refused(Some(history)));
     let wanted = refusals.chain(records.iter().map(|record| record.decision)).collect();
     let mut decisions = simulate(wanted)?.decisions;
@@ -181,7 +183,7 @@ impl Observer for StartObserver {
         self.is_done
     }
 
-    fn reduced(&mut self, id: JobId, _: u32, reduction: &Reduction) {
+    fn reduced(&mut self, id: JobId, _: &Job, reduction: &Reduction) {
         if id == self.target {
             self.points = reduction.request.size as usize;
         }

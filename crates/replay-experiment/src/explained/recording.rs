@@ -44,10 +44,29 @@ pub struct JobHistory {
     pub before: Vec<JobId>,
     /// Jobs that arrived later than the job and started while it waited.
     pub after: Vec<JobId>,
-    /// The time of each refusal, and the number of the allocator's decision if the allocator was called.
-    pub refused: Vec<(i64, Option<u64>)>,
+    /// The selections of the job after which the job did not start.
+    pub refused: Vec<RejectedSelection>,
     /// State when the job was last selected.
     pub named: Option<Moment>,
+}
+
+impl JobHistory {
+    /// Returns the first selection for which the allocator was called and after which the job did not start.
+    pub fn first_rejection(&self) -> Option<&RejectedSelection> {
+        self.refused.iter().find(|one| one.decision.is_some())
+    }
+}
+
+/// A selection of a job after which the job did not start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RejectedSelection {
+    /// Time in seconds of the trace.
+    pub at: i64,
+    /// Number of the allocator's decision if the allocator was called.
+    pub decision: Option<u64>,
+    /// If the job would have taken processors that are reserved for the head of the queue: the head. `None` if the
+    /// allocator refused the job.
+    pub reserved_for: Option<JobId>,
 }
 
 /// A scheduler that records the history of one job.
@@ -90,12 +109,24 @@ impl RecordingScheduler {
     }
 
     /// Puts the job that was selected last back into the queue.
-    fn return_to_queue(&mut self, id: JobId) {
+    fn return_to_queue(&mut self, id: JobId, rejection: Rejection) {
         if let Some((job, decisions)) = self.named.take() {
             self.waiting.insert(job.turn, job);
             let after = self.decisions.load(Ordering::Relaxed);
             if id == self.target {
-                self.history.refused.push((self.now, (after > decisions).then_some(after)));
+                let reason = self.history.named.as_ref().and_then(|moment| moment.reason);
+                let reserved_for = match (rejection, reason) {
+                    (Rejection::TakesReserved { .. }, Some(Reason::Backfilled { head, .. })) => {
+                        Some(head)
+                    }
+                    _ => None,
+                };
+                let decision = (after > decisions).then_some(after);
+                self.history.refused.push(RejectedSelection {
+                    at: self.now,
+                    decision,
+                    reserved_for,
+                });
             } else {
                 for others in [&mut self.history.before, &mut self.history.after] {
                     if others.last() == Some(&id) {
@@ -165,7 +196,7 @@ impl Decorator for RecordingScheduler {
     }
 
     fn on_refused(&mut self, id: JobId, rejection: Rejection) {
-        self.return_to_queue(id);
+        self.return_to_queue(id, rejection);
         self.inner.on_refused(id, rejection);
     }
 }

@@ -1,6 +1,6 @@
 //! Explanations as steps in words.
 
-use super::{Explained, JobHistory, Moment, RecordedDecision};
+use super::{Explained, JobHistory, Moment, RecordedDecision, RejectedSelection};
 use replay_core::allocator::explain::{Listing, Part, count};
 use replay_core::metrics::allocations::format_nodes;
 use replay_core::number::{fixed, grouped};
@@ -72,17 +72,17 @@ fn start_parts(
     let mut parts: Vec<(&'static str, Part)> = Vec::new();
     parts.extend(scheduler(explained, anew).into_iter().map(|part| ("scheduler", part)));
     if let Some(refusal) = &explained.refusal {
-        let first = explained
-            .history
-            .as_ref()
-            .and_then(|history| history.refused.iter().find(|r| r.1.is_some()));
-        let at = first.map_or(String::new(), |(at, _)| {
-            format!("at {} s, when the scheduler first called the strategy: ", grouped(*at))
+        let first = explained.history.as_ref().and_then(JobHistory::first_rejection);
+        let at = first.map_or(String::new(), |one| {
+            format!("at {} s, when the scheduler first called the strategy: ", grouped(one.at))
         });
-        parts.extend(allocator(refusal, &at).into_iter().map(|part| ("allocator", part)));
+        let reserved_for = first.and_then(|one| one.reserved_for);
+        let head = reserved_for.map(|head| explained.numbers[head.index()]);
+        parts.extend(allocator(refusal, &at, head).into_iter().map(|part| ("allocator", part)));
     }
     let at = format!("at {} s: ", grouped(explained.start));
-    parts.extend(allocator(&explained.decision, &at).into_iter().map(|part| ("allocator", part)));
+    let decision = allocator(&explained.decision, &at, None);
+    parts.extend(decision.into_iter().map(|part| ("allocator", part)));
     parts.push(("result", Part::Words(result(explained, topology))));
     // A list without rows is omitted.
     parts.retain(|(_, part)| !matches!(part, Part::Listing(listing) if listing.rows.is_empty()));
@@ -171,19 +171,30 @@ fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
         others(before, "before");
         others(after, "after");
     }
-    if let Some((first, _)) = refused.first() {
-        let times = count(refused.len(), "time");
-        let asked = refused.iter().filter(|(_, decision)| decision.is_some()).count();
+    if let Some(first) = refused.first() {
+        let times = |wanted: fn(&RejectedSelection) -> bool| {
+            let number = refused.iter().filter(|one| wanted(one)).count();
+            (number > 0).then(|| count(number, "time"))
+        };
+        let mut reasons = Vec::new();
+        if let Some(times) = times(|one| one.reserved_for.is_none()) {
+            reasons.push(format!("{times} the strategy refused it"));
+        }
+        if let Some(times) = times(|one| one.reserved_for.is_some()) {
+            reasons.push(format!(
+                "{times} the strategy chose processors that are reserved for the first of the queue"
+            ));
+        }
+        if let Some(times) = times(|one| one.decision.is_none()) {
+            reasons.push(format!(
+                "{times} the strategy was not called, because its decision was already known"
+            ));
+        }
         add(format!(
-            "the scheduler selected the job {times} before, first at {} s, but the job got no processors{}",
-            grouped(*first),
-            match refused.len() - asked {
-                0 => String::new(),
-                known => format!(
-                    "; {} the strategy was not called, because its refusal was already known",
-                    count(known, "time")
-                ),
-            }
+            "the scheduler selected the job {} before, first at {} s, but the job did not start: {}",
+            count(refused.len(), "time"),
+            grouped(first.at),
+            reasons.join("; ")
         ));
     }
     parts.extend(reason(explained, moment));
@@ -292,15 +303,22 @@ fn running(explained: &Explained, moment: &Moment) -> Listing {
     )
 }
 
-/// Returns the parts that explain a recorded decision.
-fn allocator(decision: &RecordedDecision, at: &str) -> Vec<Part> {
+/// Returns the parts that explain a recorded decision. If the decision chose processors that are reserved for the head
+/// of the queue, `reserved_for` is the number of the head.
+fn allocator(decision: &RecordedDecision, at: &str, reserved_for: Option<i64>) -> Vec<Part> {
     let down = match decision.down.len() {
         0 => String::new(),
         down => format!(", {down} out of service"),
     };
-    let outcome = match &decision.outcome {
-        Ok(nodes) => format!("it gives {}", count(nodes.len(), "processor")),
-        Err(refusal) => format!("it refuses: {refusal}"),
+    let outcome = match (&decision.outcome, reserved_for) {
+        (Ok(nodes), None) => format!("it gives {}", count(nodes.len(), "processor")),
+        (Ok(nodes), Some(head)) => format!(
+            "it chooses {} ({}), but the job does not start: by its estimate, it would still hold them when job \
+             {head}, the first of the queue, needs them",
+            count(nodes.len(), "processor"),
+            format_nodes(nodes)
+        ),
+        (Err(refusal), _) => format!("it refuses: {refusal}"),
     };
     let free = processors_are(decision.free.len() as u32);
     let mut parts = vec![Part::Words(format!("{at}{free} free{down}"))];

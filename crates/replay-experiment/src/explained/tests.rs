@@ -265,6 +265,31 @@ fn explains_a_backfilled_job() {
     assert!(unknown.expect("it runs").is_empty());
 }
 
+/// The second job is the head and needs seven of eight nodes at 100. The third job would hold two of these nodes, so it
+/// does not start when the scheduler first selects it, although the strategy has chosen nodes for it.
+#[test]
+fn explains_why_a_job_that_got_reserved_processors_does_not_start() {
+    let text = "; MaxProcs: 8\n1 0 -1 100 2 -1 -1 2 100\n2 1 -1 50 7 -1 -1 7 50\n\
+                3 12 -1 300 2 -1 -1 2 300\n";
+    let cell = cell(text, "tree:2x4", "easy", "kueue[mode=required,level=1]");
+    let starts = explain(&cell, 3, &CancelToken::new()).expect("it runs");
+    assert_eq!(starts[0].start, 150);
+    let refused = &starts[0].history.as_ref().expect("a history").refused;
+    assert_eq!(refused[0].reserved_for, Some(JobId(1)), "{refused:?}");
+    let steps = steps::steps(&steps::parts(&starts, &cell.trace.topology));
+    let texts: Vec<&str> = steps.iter().map(|step| step.text.as_str()).collect();
+    for expected in [
+        "1 time before, first at 12 s, but the job did not start: 1 time the strategy chose processors that are \
+         reserved for the first of the queue",
+        "it chooses 2 processors (2-3), but the job does not start: by its estimate, it would still hold them when \
+         job 2, the first of the queue, needs them",
+    ] {
+        assert!(texts.iter().any(|text| text.contains(expected)), "{texts:#?}");
+    }
+    let data = data::data(&starts, &cell.trace.topology);
+    assert_eq!(data["scheduler"]["refused"][0]["reserved_for"], 2);
+}
+
 /// Each row of an interrupted and requeued job in the run has one explained start, with the same start time and
 /// processors.
 #[test]

@@ -154,7 +154,7 @@ impl<O: Observer> Observer for ForwardUntil<O> {
         passed(from: i64, to: i64, state: &State);
         arrived(job: JobId, now: i64);
         refused(job: JobId, refusal: Refusal);
-        reduced(job: JobId, asked: u32, reduction: &Reduction);
+        reduced(job: JobId, requested: &Job, reduction: &Reduction);
         took(job: JobId, now: i64, slots: &[NodeId]);
         started(decision: Decision<'_>);
         cut_off(job: JobId, now: i64, nodes: &[NodeId], again: bool);
@@ -213,7 +213,7 @@ impl<'a> Distances<'a> {
 }
 
 impl Observer for Distances<'_> {
-    fn reduced(&mut self, _: JobId, _: u32, reduction: &Reduction) {
+    fn reduced(&mut self, _: JobId, _: &Job, reduction: &Reduction) {
         self.reduced = Some(reduction.request.size);
     }
 

@@ -242,8 +242,27 @@ fn a_folded_job_starts_early_and_runs_longer() {
     let (half, overhead) =
         run(&jobs, "rsr[speedup=amdahl[serial=0.5]]", "hypercube:3").expect("it runs");
     assert_eq!(half.ends()[1], 12);
-    let stretch = half.metrics(0, 8, &overhead).mean_fold_stretch.expect("it folds");
-    assert!((stretch - 0.625 / 0.5625).abs() < 1e-12);
+    // The run time of 10 * 0.625 / 0.5625 = 11.1 is rounded up to 12.
+    assert_eq!(half.metrics(0, 8, &overhead).mean_fold_stretch, Some(1.2));
+}
+
+/// The law gives 10 * 1.692 s on two of four processors, which is rounded up to 17 s. A job of run time 0 has no ratio.
+#[test]
+fn measures_of_folding_use_the_run_times_of_the_replay() {
+    let strategy = "limit[k=1,inner=first-fit,speedup=amdahl[serial=0.1]]";
+    let jobs = [job(1, 0, 10, 4), job(2, 20, 0, 4)];
+    for jobs in [&jobs[..1], &jobs[..]] {
+        let (recorder, overhead) = run(jobs, strategy, "2x2").expect("it runs");
+        assert_eq!(recorder.ends()[0], 17);
+        let system = recorder.metrics(0, 4, &overhead);
+        assert_eq!(system.mean_fold_stretch, Some(1.7));
+        let lost = system.lost_efficiency_percent.expect("it folds");
+        assert!((lost - 100.0 * (17.0 * 2.0 - 10.0 * 4.0) / (17.0 * 2.0)).abs() < 1e-9, "{lost}");
+    }
+    let (recorder, overhead) = run(&jobs[1..], strategy, "2x2").expect("it runs");
+    let system = recorder.metrics(0, 4, &overhead);
+    assert_eq!((system.mean_fold_stretch, system.lost_efficiency_percent), (Some(1.0), Some(0.0)));
+    assert_eq!(system.folded_percent, Some(100.0));
 }
 
 proptest! {

@@ -69,9 +69,18 @@ impl FreeProfile {
         self.least(at, at.saturating_add(job.estimate)) >= job.takes.into()
     }
 
-    /// Returns the first time at which a job fits; `None` if the job never fits.
-    pub fn earliest(&self, job: &QueuedJob) -> Option<i64> {
-        self.steps.iter().map(|step| step.0).find(|&at| self.fits(job, at))
+    /// Returns whether a job that starts now, when `free` processors are free, keeps its processors for its whole
+    /// estimate. Whether the allocator can place the job on the free processors is not considered.
+    pub fn fits_now(&self, job: &QueuedJob, free: u32) -> bool {
+        let Some(&(now, _)) = self.steps.first() else { return false };
+        self.least(now, now.saturating_add(job.estimate)) >= job.takes.min(free).into()
+    }
+
+    /// Returns the first time, `from` or later, at which a job fits; `None` if the job never fits. `from` must not be
+    /// before the first step.
+    pub fn earliest(&self, job: &QueuedJob, from: i64) -> Option<i64> {
+        let later = self.steps.iter().map(|step| step.0).filter(|&at| at > from);
+        std::iter::once(from).chain(later).find(|&at| self.fits(job, at))
     }
 
     /// Returns whether `head`, which fits at `shadow`, also fits alongside a job that starts now.
@@ -107,7 +116,7 @@ mod tests {
             (job(16, 101), Some(FOREVER)),
             (job(17, 1), None),
         ] {
-            assert_eq!(profile.earliest(&job), earliest, "{job:?}");
+            assert_eq!(profile.earliest(&job, 10), earliest, "{job:?}");
         }
         // The head waits until 60. A long job of two processors fits alongside the head; a long job of three does not.
         assert!(profile.fits_beside(&job(10, 41), 60, &job(2, 100), 10));

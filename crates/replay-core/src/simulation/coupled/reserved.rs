@@ -40,7 +40,7 @@ pub struct PlaceQuery {
     pub now: i64,
     /// The result of the previous search for this job. A new search starts at the previous result.
     pub before: Option<i64>,
-    /// Whether another place may replace the place that is found. The flag has no effect if there are future outages.
+    /// Whether another place may replace the place that is found.
     pub is_replaceable: bool,
 }
 
@@ -51,7 +51,9 @@ impl Reserved {
     ///
     /// If refusals [last](crate::allocator::Capabilities::refusals_last) and the job has a place at some time, it also
     /// has a place at all later times. A bisection therefore needs few allocator calls. If refusals do not last, or if
-    /// there are future outages, all times are tried.
+    /// there are future outages, all times are tried. With future outages, their beginnings and ends are tried in
+    /// addition to the estimated ends. If the allocator postpones the request, the end of the postponement is tried
+    /// too.
     ///
     /// # Errors
     /// [`Refusal::Cancelled`] on cancellation during a decision.
@@ -73,16 +75,17 @@ impl Reserved {
             true => search.list_times_with_outages(down),
             false => search.list_times(machine.free_count(), least as usize),
         }
+        let is_large_enough = machine.free_count() >= least as usize;
         let mut ahead =
             FutureState { machine: machine.clone(), down: down.clone(), allocator, ended: 0 };
         let found = match !has_outages && ahead.allocator.capabilities().refusals_last {
             true => search.bisect(&mut ahead, before)?,
-            false => search.try_all(&mut ahead, now)?,
+            false => search.try_all(&mut ahead, is_large_enough.then_some(now))?,
         };
         Ok(found.map(|at| {
             let mut taken = vec![false; machine.processors()];
             search.nodes.iter().for_each(|node| taken[node.index()] = true);
-            let replacement = (is_replaceable && !has_outages).then(|| {
+            let replacement = is_replaceable.then(|| {
                 let FutureState { machine, mut allocator, .. } = ahead;
                 let (request, place) = (search.request, search.nodes);
                 allocator.on_event(&machine, MachineEvent::Released(&place));
@@ -93,7 +96,8 @@ impl Reserved {
     }
 
     /// Returns whether a later job that is still running at the time of the reservation may start on these nodes. The
-    /// nodes must be free, and the job must start if the result is `true`.
+    /// nodes must be free now, and the job must start if the result is `true`. Nodes that are out of service at the time
+    /// of the reservation are unavailable to the waiting job with and without the later job.
     ///
     /// The later job may start if none of its nodes belongs to the reserved place, or if the allocator finds another
     /// place for the waiting job. If the allocator finds another place, this place then replaces the reserved place.
@@ -105,8 +109,10 @@ impl Reserved {
         let Some(Replacement { machine, allocator, request, place }) = &mut self.replacement else {
             return Ok(is_spared);
         };
-        machine.occupy(nodes);
-        allocator.on_event(machine, MachineEvent::NodesDown(nodes));
+        let held: Vec<NodeId> =
+            nodes.iter().copied().filter(|&node| machine.is_free(node)).collect();
+        machine.occupy(&held);
+        allocator.on_event(machine, MachineEvent::NodesDown(&held));
         if is_spared {
             return Ok(true);
         }
@@ -121,8 +127,8 @@ impl Reserved {
             }
             Err(Refusal::Cancelled(cancelled)) => Err(cancelled.into()),
             Err(_) => {
-                machine.release(nodes);
-                allocator.on_event(machine, MachineEvent::NodesUp(nodes));
+                machine.release(&held);
+                allocator.on_event(machine, MachineEvent::NodesUp(&held));
                 Ok(false)
             }
         }
@@ -218,16 +224,30 @@ impl Search<'_> {
         }
     }
 
-    /// Finds the first time with a place by trying all times. If no time has a place and the request is postponed,
-    /// returns the end of the postponement.
-    fn try_all(&mut self, ahead: &mut FutureState<'_>, now: i64) -> Result<Option<i64>, Refusal> {
-        for time in 0..self.times.len() {
-            if self.has_place(ahead, time)? {
-                return Ok(Some(self.times[time].0));
-            }
+    /// Finds the first time with a place by trying all times. If the request is postponed at one time, and the
+    /// postponement ends before the next time, the end of the postponement is tried too. `now` is the current time;
+    /// `None` if too few processors are free at this time.
+    fn try_all(
+        &mut self,
+        ahead: &mut FutureState<'_>,
+        now: Option<i64>,
+    ) -> Result<Option<i64>, Refusal> {
+        // The request was refused now. The call only determines whether the request is postponed.
+        if let Some(now) = now.filter(|_| self.by_trial)
+            && self.has_place_at(ahead, now)?
+        {
+            return Ok(Some(now));
         }
-        if self.times.is_empty() && self.by_trial {
-            self.has_place_at(ahead, now)?;
+        for time in 0..self.times.len() {
+            let at = self.times[time].0;
+            if let Some(until) = self.postponed.filter(|&until| until < at)
+                && self.has_place_at(ahead, until)?
+            {
+                return Ok(Some(until));
+            }
+            if self.has_place(ahead, time)? {
+                return Ok(Some(at));
+            }
         }
         if let Some(until) = self.postponed
             && self.has_place_at(ahead, until)?
@@ -342,7 +362,7 @@ mod tests {
                 let mut plain =
                     Search { running: running_too, request, by_trial, postponed, times, nodes };
                 plain.list_times(machine.free_count(), least as usize);
-                let expected = plain.try_all(&mut ahead, 0).expect("no cancellation");
+                let expected = plain.try_all(&mut ahead, None).expect("no cancellation");
                 let is_replaceable = false;
                 let query = PlaceQuery { job: JobId(0), request, least, now: 0, before, is_replaceable };
                 let running = running.into_iter();

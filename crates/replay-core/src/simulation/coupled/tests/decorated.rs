@@ -116,7 +116,7 @@ impl Observer for Events {
         self.add((job, refusal));
     }
 
-    fn reduced(&mut self, job: JobId, requested: u32, reduction: &Reduction) {
+    fn reduced(&mut self, job: JobId, requested: &Job, reduction: &Reduction) {
         self.add((job, requested, reduction));
     }
 

@@ -43,6 +43,51 @@ fn a_place_is_reserved_for_a_postponed_head() {
     assert_eq!(log.starts[4], 40);
 }
 
+/// The head needs 13 of 16 nodes, which no leaf has, so it waits for 60 s. At 0, another job takes a node until 1000, and
+/// a job of one second ends at 1. The end of the wait is a candidate for the reservation, so the head starts at 60, and
+/// the job of 500 s, which would delay the head, starts after the head.
+#[test]
+fn the_end_of_a_wait_is_a_candidate_for_the_reservation() {
+    let jobs = [job(0, 10, 10, 13), job(0, 1000, 1000, 1), job(0, 1, 1, 1), job(0, 500, 500, 4)];
+    let rule = "slurm-tree[switches=1,wait=60]";
+    for guard in ["auto", "place", "count"] {
+        let log = on("tree:4x4", rule, &format!("easy[guard={guard}]"), &jobs);
+        // With `guard=place`, job 1 does not start on a node of the place.
+        let second = if guard == "place" { 60 } else { 0 };
+        assert_eq!(log.starts, [60, second, 0, 70], "{guard}");
+        let promises = log.promises.expect("EASY promises");
+        assert_eq!((promises.broken, promises.worst), (0, 0), "{guard}");
+    }
+    // An expected end before the end of the wait remains a candidate: at 40, the first leaf has four free nodes.
+    let mut jobs = vec![job(0, 40, 40, 4)];
+    jobs.extend([job(0, 200, 200, 3); 3]);
+    jobs.extend([job(1, 10, 10, 4), job(2, 50, 50, 1)]);
+    let log = on("tree:4x4", rule, "easy", &jobs);
+    assert_eq!(log.starts, [0, 0, 0, 0, 40, 2]);
+    // The end of the wait is a candidate on an idle machine, too. Job 1 ends before it, and job 2 does not.
+    let jobs = [job(0, 10, 10, 13), job(5, 50, 50, 4), job(6, 60, 60, 4)];
+    for guard in ["auto", "place", "count"] {
+        let log = on("tree:4x4", rule, &format!("easy[guard={guard}]"), &jobs);
+        assert_eq!(log.starts, [60, 5, 70], "{guard}");
+    }
+}
+
+proptest! {
+    /// If the tree has one root and no job runs longer than its estimate, the head starts no later than at the end of
+    /// its wait if this was its reservation. `wait` exceeds all run times, so most reservations are ends of waits.
+    #[test]
+    fn reservations_at_ends_of_waits_are_kept(
+        drawn in proptest::collection::vec((0i64..30, 1i64..200, 1u32..=16), 2..30),
+        guard in proptest::sample::select(vec!["auto", "place"]),
+    ) {
+        let mut jobs: Vec<Job> = drawn.iter().map(|&(t, run, size)| job(t, run, run, size)).collect();
+        jobs.sort_by_key(|job| job.submit);
+        let log = on("tree:4x4", "slurm-tree[switches=1,wait=30]", &format!("easy[guard={guard}]"), &jobs);
+        let promises = log.promises.expect("EASY promises");
+        prop_assert_eq!((promises.broken, promises.worst), (0, 0));
+    }
+}
+
 /// A job may use two of four base blocks. No two blocks have five free nodes until another node becomes free, and the
 /// job waits for this node.
 #[test]

@@ -8,6 +8,7 @@ use super::dir::{Dir, Outcome, TINY, gzip, shipped_trace};
 
 trials!(
     honours_dependencies,
+    rules_without_waits_accept_shifted_arrivals,
     rejects_unsupported_dependencies,
     cell_ids_of_recorded_runs_include_waits,
     missing_trace,
@@ -402,6 +403,26 @@ fn honours_dependencies() {
     };
     assert_ne!(ids(""), ids("--deps honour"));
     assert_eq!(ids(""), ids("--deps ignore"));
+}
+
+/// Job 2 arrives at 20, before its submission at 50, and needs two leaves. With `wait=0`, no job waits for fewer
+/// leaves, so the job starts at its arrival under every scheduler, as with `slurm-tree`.
+fn rules_without_waits_accept_shifted_arrivals() {
+    let log = "; MaxProcs: 4\n1 0 30 10 1 -1 -1 1 10 -1 1 1 1 1 1 1 -1 -1\n\
+               2 50 0 10 3 -1 -1 3 10 -1 1 1 1 1 1 1 1 -1\n";
+    let dir = Dir::new().file("shift.swf", log);
+    let run = |allocator: &str, rest: &str| {
+        let run = format!(
+            "--trace shift.swf --machine tree:2x2 --deps shift -q -a {allocator} --format json {rest}"
+        );
+        dir.replay(&run).code(0).fields(&["scheduler", "makespan", "mean_wait"])
+    };
+    for rest in ["-s fcfs,easy,conservative", "-s easy --shake 3"] {
+        let expected = run("slurm-tree", rest);
+        for rule in ["slurm-tree[switches=1,wait=0]", "slurm-tree[switches=2,wait=0]"] {
+            assert_eq!(run(rule, rest), expected, "{rule} {rest}");
+        }
+    }
 }
 
 /// Tests two logs that differ only in the waits of their jobs.

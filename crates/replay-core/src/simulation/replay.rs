@@ -23,13 +23,15 @@ pub fn replay<O: Observer>(
     let setup = RunSetup { jobs, stop: stop.clone(), count_ties, ..RunSetup::default() };
     allocator.begin(&setup).map_err(SimulationError::Allocator)?;
     observer.scheduled(timeline);
+    let arrivals = timeline.arrivals();
     for event in timeline.events() {
         match *event {
             Event::Start(id) => {
                 stop.check()?;
                 let job = &jobs[id.index()];
                 let now = timeline.starts()[id.index()];
-                let submitted = Some(job.submit);
+                // A job with a predecessor joins the queue at its arrival, which may be before its submission.
+                let submitted = Some(arrivals.map_or(job.submit, |times| times[id.index()]));
                 let times = Times { now, limit: job.limit, submitted, job: Some(job.number) };
                 let request = Request { times, ..Request::shaped(job.size, job.shape) };
                 let slot = spare.pop().unwrap_or_else(|| {

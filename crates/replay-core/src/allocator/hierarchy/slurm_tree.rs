@@ -215,7 +215,7 @@ impl TreeRule {
         }
         let top = top.ok_or(Denied::NoPlace)?;
         let patience = self.options.patience();
-        let waits = waited < i64::from(patience);
+        let waits = self.patience().is_some_and(|patience| waited < patience.into());
         let limit = self.options.switches.filter(|_| size > 1);
         // If the job may still wait, the search can stop when the placement exceeds the limit, except when the decision
         // is explained.

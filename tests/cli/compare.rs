@@ -14,6 +14,8 @@ trials!(
     names_two_jobs_that_decide_a_comparison,
     compares_sweeps_with_a_job_table,
     legend_explains_marks,
+    fails_only_with_a_verdict,
+    interval_of_a_change_is_above_minus_100_percent,
     rejects_bad_run_numbers_and_missing_folders,
     reads_both_runs_of_a_folder_at_once,
     rejects_results_of_other_commands,
@@ -233,6 +235,44 @@ fn compares_strategies_job_by_job() {
     compare("--fail-if-worse distance:500 --fail-if-worse wait:0").code(0).says_nothing();
     // Equal inputs give equal output.
     assert_eq!(compare("--seed 3").stdout, compare("--seed 3").stdout);
+}
+
+/// All jobs are submitted on one day, so there is no interval and no verdict.
+fn fails_only_with_a_verdict() {
+    let trace = "; MaxProcs: 4\n1 0 -1 100 3 -1 -1 3 100\n2 1 -1 100 4 -1 -1 4 100\n3 2 -1 50 1 -1 -1 1 50\n";
+    let dir = Dir::new().file("day.swf", trace);
+    let run =
+        "--trace day.swf --machine 2x2 --sched easy,fcfs --alloc mc1x1 -q --no-plots --out out";
+    dir.replay(run).code(0);
+    let compared = dir.replay("compare out:0 out:1 --measure wait --fail-if-worse wait:0").code(0);
+    compared.prints("~").says(
+        "fcfs mc1x1: wait is worse by 200.00 %, but there is no verdict: an interval needs 5 days or weeks with a \
+         value (here: 1 day); --fail-if-worse does not fail",
+    );
+    // The measure is below its limit.
+    let below = dir.replay("compare out:0 out:1 --measure wait --fail-if-worse wait:300").code(0);
+    below.says_nothing();
+}
+
+/// Many jobs of one size class wait much less under EASY. A mean cannot fall by more than 100 %.
+fn interval_of_a_change_is_above_minus_100_percent() {
+    let dir = Dir::new();
+    dir.replay("--sched fcfs,easy --alloc mc1x1 --tie none -q --no-plots --out out").code(0);
+    let compared = dir.replay("compare out:0 out:1 --by-size --format json").code(0);
+    let rows = compared.objects();
+    let mut intervals = 0;
+    for row in &rows {
+        let ends = ["change_low_percent", "change_percent", "change_high_percent"];
+        let [Some(low), Some(change), Some(high)] = ends.map(|end| row[end].as_f64()) else {
+            continue;
+        };
+        assert!(-100.0 <= low && low <= change && change <= high, "{row}");
+        let excludes_zero = low > 0.0 || high < 0.0;
+        let is_significant = row["change_verdict"] == "better" || row["change_verdict"] == "worse";
+        assert!(excludes_zero || !is_significant, "{row}");
+        intervals += 1;
+    }
+    assert!(intervals > 20, "{intervals} intervals");
 }
 
 /// With one folder, the table contains values; with two folders, it contains changes.

@@ -65,6 +65,7 @@ fn false_verdicts_between_seeds_have_the_nominal_rate(file: &str) {
     }
     for (count, (blocks, _, windows)) in different.iter().zip(LENGTHS) {
         let percent = 100.0 * f64::from(*count) / (PAIRS as usize * windows) as f64;
+        println!("false verdicts over {blocks} blocks: {percent} %");
         assert!(
             (3.0..=8.0).contains(&percent),
             "{percent} % of {PAIRS} pairs of seeds have a verdict over {blocks} blocks"

@@ -50,8 +50,9 @@ Compares results that have a table of jobs: those of a replay (jobs.parquet, unl
 with --job-table, and of contend (contend_jobs.parquet).
 Smaller is better for every measure. Results of contend also have medians and trimmed means (without 5 % of
 the jobs at each end); a warning names the two jobs that decide an order by a mean stretch. The 95 %
-interval of a change is Student's t over weeks of submission, or over days if there are fewer than eight
-weeks. Weeks and days in which the measure is 0 do not count; fewer than five others give no interval.
+interval of a change is Student's t for the logarithm of a ratio of sums, over blocks of submission time:
+weeks from the first submission of the compared jobs, or days if fewer than eight weeks have submissions.
+Blocks in which the measure is 0 are then dropped; fewer than five others give no interval and no verdict.
 Verdicts on several pairs of runs, or on classes of size, are corrected by Holm's method.")]
 pub struct CompareArgs {
     /// Base of the comparison: a folder with results of replay, sweep or contend, or a single run in a folder, written
@@ -107,6 +108,8 @@ pub struct CompareArgs {
     by_size: bool,
 
     /// Exit with 1 if a mean over all jobs is worse by more than PERCENT and the verdict is worse.
+    ///
+    /// Without an interval, there is no verdict, and the exit code is 0; a message states this.
     #[arg(long, value_name = "MEASURE:PERCENT")]
     fail_if_worse: Vec<String>,
 
@@ -203,8 +206,10 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     }
     corrected(compared.iter_mut());
     corrected(limits_of.iter_mut().map(|(_, one)| one));
+    let exceeded = limits_of.iter().filter(|(limit, one)| one.change > *limit);
     let failed: Vec<String> =
-        limits_of.iter().filter_map(|(limit, one)| exceeded(one, *limit)).collect();
+        exceeded.clone().filter_map(|(limit, one)| worse(one, *limit)).collect();
+    let undecided: Vec<String> = exceeded.filter_map(|(_, one)| without_verdict(one)).collect();
     let mut compared: Vec<(RunRow, Compared)> = of_runs.into_iter().zip(compared).collect();
     let sheets = axes.map(|axes| projection::of_changes(axes, &compared)).transpose()?;
     if let Some(sorting) = sorting {
@@ -216,7 +221,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     args.table
         .print(compared.iter().map(|(_, row)| row), for_people, &mut stdout())
         .map_err(Failure::stdout)?;
-    failed.iter().for_each(eprint_line);
+    failed.iter().chain(&undecided).for_each(eprint_line);
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
 
@@ -254,24 +259,31 @@ fn corrected<'a>(compared: impl Iterator<Item = &'a mut Compared>) {
     families.into_values().for_each(|family| correct(family, 0));
 }
 
-/// Returns a message if a mean is more than `limit` percent worse than in the base and the verdict is `worse`.
-/// Otherwise, returns `None`. If there are too few blocks (weeks or days) for a verdict, only the change is checked.
-fn exceeded(one: &Compared, limit: f64) -> Option<String> {
-    let few = one.blocks < FEWEST;
-    if one.change.is_nan() || one.change <= limit || !(few || one.verdict() == "worse") {
-        return None;
-    }
-    let interval = match few {
-        true => format!("without an interval, {}", counted(one.blocks as u64, "block")),
-        false => {
-            let [low, high] = one.interval.map(|end| fixed(end, 2));
-            format!("95 %: {low} to {high}")
-        }
-    };
+/// Returns a message if the verdict on a mean that exceeds `limit` percent is `worse`; otherwise `None`.
+fn worse(one: &Compared, limit: f64) -> Option<String> {
+    let [low, high] = one.interval.map(|end| fixed(end, 2));
     let (run, measure, change) = (&one.run, one.measure, fixed(one.change, 2));
-    Some(format!(
-        "{run}: {measure} is worse by {change} % ({interval}); --fail-if-worse allows {limit} %"
-    ))
+    (one.verdict() == "worse").then(|| {
+        format!(
+            "{run}: {measure} is worse by {change} % (95 %: {low} to {high}); --fail-if-worse allows {limit} %"
+        )
+    })
+}
+
+/// Returns a message if there is no interval, and therefore no verdict, on a mean that exceeds its limit; otherwise
+/// `None`.
+fn without_verdict(one: &Compared) -> Option<String> {
+    let (run, measure, change) = (&one.run, one.measure, fixed(one.change, 2));
+    let blocks = counted(one.blocks as u64, if one.days == 1 { "day" } else { "week" });
+    let reason = match one.blocks < FEWEST {
+        true => format!("an interval needs {FEWEST} days or weeks with a value (here: {blocks})"),
+        false => "the mean of the base is 0".to_string(),
+    };
+    one.interval[0].is_nan().then(|| {
+        format!(
+            "{run}: {measure} is worse by {change} %, but there is no verdict: {reason}; --fail-if-worse does not fail"
+        )
+    })
 }
 
 /// Prints, for each measure of the runs of one folder, a table by two properties of the runs.

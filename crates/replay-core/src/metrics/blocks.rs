@@ -2,8 +2,9 @@
 //!
 //! Jobs submitted at about the same time share a machine and its state, so they are not independent observations.
 //! [`Blocks`] therefore divides the jobs into blocks by submission time and sums a metric over each block. The change
-//! of the total is a ratio of two sums. The standard error of the change follows from the linearised ratio (the delta
-//! method), and the 95 % interval from Student's t. Because blocks differ in size, the squared deviation of a block is
+//! of the total is a ratio of two sums. The standard error of the logarithm of the ratio follows from the linearised
+//! ratio (the delta method), and the 95 % interval of the logarithm from Student's t. The interval of the change is the
+//! interval of the logarithm on the scale of the ratio, so no end is below -100 %. Because blocks differ in size, the squared deviation of a block is
 //! divided by 1 - s, where s is the block's share of the total, as in the estimator HC2 of J. G. MacKinnon and H. White
 //! (Journal of Econometrics 29, 1985). The degrees of freedom follow F. E. Satterthwaite (Biometrics Bulletin 2, 1946),
 //! for variances proportional to the sizes of the blocks. There are n - 1 degrees of freedom for n equal blocks, and
@@ -41,7 +42,7 @@ pub struct Blocks {
 pub struct Gain {
     /// Reduction in percent of the second sum; NaN if the second sum is 0.
     pub percent: f64,
-    /// The 95 % interval of the reduction, in percent; NaN if there is no interval.
+    /// The 95 % interval of the reduction, in percent, at most 100; NaN if there is no interval.
     pub interval: [f64; 2],
     /// Two-sided p-value under the hypothesis that the replays do not differ; NaN if there is no interval.
     pub p: f64,
@@ -94,15 +95,20 @@ impl Blocks {
             rest if rest < 1e-9 => 0.0,
             rest => (a - ratio * b).powi(2) / rest,
         };
-        let error = 100.0 * self.sums.iter().map(deviation).sum::<f64>().sqrt() / other.abs();
-        // If every block has the same ratio, rounding causes deviations of about 1e-16, which are treated as 0.
-        let error = if error < 1e-9 { 0.0 } else { error };
+        // If every block has the same ratio, rounding causes deviations of about 1e-16, which are treated as 0. The same
+        // holds for a first sum of 0, which has no logarithm, and whose blocks all have the ratio 0.
+        let rounded = |value: f64| if value.abs() < 1e-11 { 0.0 } else { value };
+        let error = match one == 0.0 {
+            true => 0.0,
+            false => rounded(self.sums.iter().map(deviation).sum::<f64>().sqrt() / one.abs()),
+        };
         let squares: f64 = self.sums.iter().map(|[_, b]| b * b).sum();
         // If one block contains nearly the whole total, the formula gives fewer than 1 degree of freedom.
         let freedom = (other * other / squares - 1.0).max(1.0);
-        let half = quantile(1.0 - LEVEL / 2.0, freedom) * error;
-        let p = two_sided_p(percent, error, freedom);
-        Gain { percent, interval: [percent - half, percent + half], p }
+        let factor = (quantile(1.0 - LEVEL / 2.0, freedom) * error).exp();
+        let p = two_sided_p(rounded(ratio.ln()), error, freedom);
+        let interval = [ratio * factor, ratio / factor].map(|ratio| 100.0 * (1.0 - ratio));
+        Gain { percent, interval, p }
     }
 }
 
@@ -157,11 +163,45 @@ mod tests {
         let blocks = Blocks { sums: sums.to_vec(), days: 7 };
         let gain = blocks.gain();
         // The shares are 4, 4, 5, 5, 6 and 6 of 30, which gives 900 / 154 - 1 degrees of freedom.
-        let error = 3.882_020_8;
+        // The standard error of the ratio is 0.038820208, so that of its logarithm is 0.04852526.
+        let error = 0.038_820_208 / 0.8;
         assert!((gain.percent - 20.0).abs() < 1e-9, "{gain:?}");
-        assert!((gain.interval[1] - 20.0 - 2.595_656 * error).abs() < 1e-4, "{gain:?}");
-        // The result is t = 5.152 with 4.844 degrees of freedom.
-        assert!((gain.p - 0.003_952).abs() < 2e-5, "{gain:?}");
+        for (end, sign) in gain.interval.into_iter().zip([1.0, -1.0]) {
+            let ratio = 0.8 * f64::exp(sign * 2.595_656 * error);
+            assert!((end - 100.0 * (1.0 - ratio)).abs() < 1e-4, "{gain:?}");
+        }
+        // The result is t = 4.598 with 4.844 degrees of freedom.
+        assert!((gain.p - 0.006_324).abs() < 2e-5, "{gain:?}");
+    }
+
+    #[test]
+    fn no_interval_reaches_beyond_the_whole_sum() {
+        // Most waits of the second replay are in the first block, and this block hardly has waits in the first replay.
+        let sums = [[1.0, 90.0], [5.0, 6.0], [6.0, 5.0], [5.0, 6.0], [4.0, 5.0], [6.0, 5.0]];
+        let gain = Blocks { sums: sums.to_vec(), days: 7 }.gain();
+        let [low, high] = gain.interval;
+        assert!(low < gain.percent && gain.percent < high && high < 100.0, "{gain:?}");
+        assert!((gain.percent - 100.0 * (1.0 - 27.0 / 117.0)).abs() < 1e-9);
+        // If no job waits in the first replay, the reduction is 100 % in every block.
+        let none: Vec<[f64; 2]> = sums.map(|[_, b]| [0.0, b]).to_vec();
+        let gain = Blocks { sums: none, days: 7 }.gain();
+        assert_eq!(gain, Gain { percent: 100.0, interval: [100.0; 2], p: 0.0 });
+    }
+
+    /// An interval excludes 0 if and only if the p-value is below the level.
+    #[test]
+    fn intervals_and_p_values_agree() {
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let mut significant = 0;
+        for _ in 0..2000 {
+            let sums: Vec<[f64; 2]> = (0..8)
+                .map(|_| [rng.random::<f64>().powi(3), 1.3 * rng.random::<f64>().powi(2)])
+                .collect();
+            let Gain { interval: [low, high], p, .. } = Blocks { sums, days: 7 }.gain();
+            assert_eq!(low > 0.0 || high < 0.0, p < LEVEL, "{low} {high} {p}");
+            significant += u32::from(p < LEVEL);
+        }
+        assert!((100..1900).contains(&significant), "{significant}");
     }
 
     #[test]

@@ -9,8 +9,8 @@ use replay_experiment::compare::{Compared, JobRow, Pairs, REPLAYED, correct};
 const MOST: usize = 12;
 
 /// Description of the method of all comparisons on a page.
-pub const METHOD: &str = "95 % intervals: Student's t over weeks of submission, or over days if there are fewer than \
-     eight weeks, for the jobs that both strategies have. Verdicts are corrected by Holm's method for all pairs of \
+pub const METHOD: &str = "95 % intervals: Student's t for the logarithm of the ratio over weeks of submission, or over \
+     days if fewer than eight weeks have submissions, for the jobs that both strategies have. Verdicts are corrected by Holm's method for all pairs of \
      strategies, because the top strategy is chosen on the same jobs; ~ marks differences that are not significant.";
 
 /// A strategy of a setting with its runs.

@@ -1,14 +1,15 @@
 //! Job-by-job comparison of two runs of the same jobs.
 //!
 //! Jobs are paired by number. The relative change of a mean equals the relative change of the sum over all pairs. The
-//! 95 % interval of the change is computed by Student's t over blocks of submission time ([`Blocks`]), because jobs
-//! close in time are not independent observations. If several pairs of runs are compared, the verdicts are corrected by
+//! 95 % interval of the change is computed by Student's t, for the logarithm of the ratio, over blocks of submission
+//! time ([`Blocks`]), because jobs close in time are not independent observations. If several pairs of runs are compared, the verdicts are corrected by
 //! Holm's method ([`correct`]), but the intervals are not. For every measure, smaller is better.
 
 use std::cmp::Ordering;
 
 use super::RunKey;
 use super::schedule_diff::StartChange;
+use super::shaken::Significance;
 use replay_core::metrics::blocks::{Blocks, LEVEL, holm};
 use replay_core::metrics::comparable;
 use replay_core::metrics::robust::Robust;
@@ -340,13 +341,13 @@ impl Compared {
     /// Returns the verdict: `~` if the runs are not comparable, `same` if no job differs, `better` or `worse` if `p` is
     /// below [`LEVEL`], and `~` otherwise.
     pub fn verdict(&self) -> &'static str {
-        match () {
-            () if !self.comparable => "~",
-            () if self.lower + self.higher == 0 => "same",
-            () if self.p.is_nan() || self.p >= LEVEL => "~",
-            () if self.change < 0.0 => "better",
-            () => "worse",
-        }
+        let significance = match () {
+            () if !self.comparable => Significance::No,
+            () if self.lower + self.higher == 0 => Significance::Same,
+            () if self.p.is_nan() || self.p >= LEVEL => Significance::No,
+            () => Significance::Yes,
+        };
+        significance.verdict(self.change)
     }
 }
 
@@ -383,7 +384,7 @@ impl Table for Compared {
             C::new(name::base_trimmed_mean, "", "mean of the measure over the common jobs in the base run, without the lowest and highest 5 % of values (at each end, 5 % of the number of values, rounded down)", |row| row.trimmed_means[0]),
             C::new(name::compared_trimmed_mean, "", "mean of the measure over the common jobs in the compared run, without the lowest and highest 5 % of values (at each end, 5 % of the number of values, rounded down)", |row| row.trimmed_means[1]),
             C::new(name::change_percent, "%", "change from base_mean to compared_mean; null if base_mean is 0", |row| row.change),
-            C::new(name::change_low_percent, "%", "lower end of the 95 % interval of change_percent, by Student's t over blocks of submission time; null if there are fewer than five blocks", |row| row.interval[0]),
+            C::new(name::change_low_percent, "%", "lower end of the 95 % interval of change_percent, at least -100, by Student's t for the logarithm of the ratio of the means over blocks of submission time; null if there are fewer than five blocks", |row| row.interval[0]),
             C::new(name::change_high_percent, "%", "upper end of the 95 % interval of change_percent", |row| row.interval[1]),
             C::new(name::lower_percent, "%", "share of jobs whose value is lower than in the base", share(|row| row.lower)),
             C::new(name::higher_percent, "%", "share of jobs whose value is higher than in the base", share(|row| row.higher)),

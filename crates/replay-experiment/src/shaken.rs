@@ -50,9 +50,46 @@ struct Cell {
 #[derive(Clone, Copy, Default, Debug)]
 struct Sums {
     values: Accumulator,
+    differences: PairedDifferences,
+}
+
+/// Paired differences of two runs: on each perturbed copy, the value of one run minus the value of the other run.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct PairedDifferences {
     differences: Accumulator,
-    /// Whether at least one paired difference is not 0.
+    /// Whether at least one difference is not 0.
     differs: bool,
+}
+
+impl PairedDifferences {
+    /// Adds the values of both runs on one copy.
+    pub fn push(&mut self, value: f64, other: f64) {
+        self.differences.push(value - other);
+        self.differs |= value != other;
+    }
+
+    /// Returns the mean difference with its 95 % interval and its significance; `None` without copies.
+    pub fn estimate(&self) -> Option<(Estimate, Significance)> {
+        let mean = self.differences.estimate(CONFIDENCE);
+        (mean.count > 0).then(|| (mean, Significance::of(&mean, self.differs)))
+    }
+}
+
+/// Formats a paired difference: the mean with its sign, and half the width of its interval. The mark `~` means that the
+/// difference is not significant. `number` formats a value. Returns `None` if both runs have the same value on every
+/// copy.
+pub fn difference_text(
+    [mean, half_width]: [f64; 2],
+    significance: Significance,
+    number: impl Fn(f64) -> String,
+) -> Option<String> {
+    let doubt = match significance {
+        Significance::Same => return None,
+        Significance::No => "~ ",
+        Significance::Yes => "",
+    };
+    let sign = if mean > 0.0 { "+" } else { "" };
+    Some(format!("{doubt}{sign}{} ± {}", number(mean), number(half_width)))
 }
 
 impl Estimates<RunMetrics> {
@@ -107,8 +144,7 @@ impl<Metrics> Estimates<Metrics> {
                 continue;
             }
             if let Some(other) = other.and_then(|other| other[at]) {
-                sums.differences.push(value - other);
-                sums.differs |= value != other;
+                sums.differences.push(value, other);
             }
         }
         if cell.reference == place {
@@ -137,9 +173,9 @@ impl<Metrics> Estimates<Metrics> {
                     unshaken: cell.unshaken[at],
                     mean: sums.values.estimate(CONFIDENCE),
                     deviation: sums.values.variance().sqrt(),
-                    difference: reference
-                        .filter(|_| sums.differences.count() > 0)
-                        .map(|reference| Difference::of(reference, sums)),
+                    difference: reference.zip(sums.differences.estimate()).map(
+                        |(reference, (mean, verdict))| Difference { reference, mean, verdict },
+                    ),
                 });
             }
         }
@@ -230,12 +266,21 @@ impl Significance {
             Significance::Yes => "yes",
         }
     }
-}
 
-impl Difference {
-    fn of(reference: u32, sums: &Sums) -> Self {
-        let mean = sums.differences.estimate(CONFIDENCE);
-        Self { reference, mean, verdict: Significance::of(&mean, sums.differs) }
+    /// Returns the significance from its [word](Self::word); `None` for any other text.
+    pub fn of_word(word: &str) -> Option<Self> {
+        [Self::Same, Self::No, Self::Yes].into_iter().find(|one| one.word() == word)
+    }
+
+    /// Returns the verdict on a change of a measure for which smaller values are better: `same`, `~` if the change is
+    /// not significant, `better` or `worse`.
+    pub fn verdict(self, change: f64) -> &'static str {
+        match self {
+            Significance::Same => "same",
+            Significance::No => "~",
+            Significance::Yes if change < 0.0 => "better",
+            Significance::Yes => "worse",
+        }
     }
 }
 

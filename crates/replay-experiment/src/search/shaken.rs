@@ -1,7 +1,7 @@
 //! Comparison of candidates on perturbed copies of traces.
 
 use super::problem::{Evaluation, Extent, Problem};
-use crate::shaken::{CONFIDENCE, Significance};
+use crate::shaken::{CONFIDENCE, PairedDifferences, Significance};
 use replay_core::metrics::estimate::{Accumulator, Estimate};
 
 /// Difference in improvement between a candidate and the best candidate on the same perturbed copies.
@@ -28,9 +28,10 @@ impl Evaluation {
             return None;
         }
         let (own, best) = (self.by_copy(problem)?, best.by_copy(problem)?);
-        let percent = difference(&best, &own);
-        let differs = own != best;
-        Some(GapToBest { percent, verdict: Significance::of(&percent, differs) })
+        let mut differences = PairedDifferences::default();
+        best.iter().zip(&own).for_each(|(&best, &own)| differences.push(best, own));
+        let (percent, verdict) = differences.estimate()?;
+        Some(GapToBest { percent, verdict })
     }
 }
 
@@ -50,11 +51,6 @@ pub fn by_copy(values: &[f64], copies: usize) -> Option<Vec<f64>> {
 /// Returns the mean of values with a confidence interval.
 pub fn mean(values: &[f64]) -> Estimate {
     values.iter().copied().collect::<Accumulator>().estimate(CONFIDENCE)
-}
-
-fn difference(ours: &[f64], theirs: &[f64]) -> Estimate {
-    let pairs = ours.iter().zip(theirs);
-    pairs.map(|(one, other)| one - other).collect::<Accumulator>().estimate(CONFIDENCE)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use replay_core::number::{fixed, grouped};
 use replay_core::table::Column;
 use replay_core::table::{Name, Sheet, Shown, name, with_unit};
-use replay_experiment::shaken::{ShakenRow, Significance};
+use replay_experiment::shaken::{ShakenRow, difference_text};
 
 /// A metric that is shown as a mean over perturbed copies. The fields are the name, the title without the unit of the
 /// column, the factor by which values are multiplied, and the number of decimals.
@@ -74,15 +74,8 @@ pub fn shaken_summary<Metrics>(
         );
         let differs = move |run: &Run<'_>| {
             let difference = run.metric(name)?.difference?;
-            let doubt = match difference.verdict {
-                Significance::Same => return None,
-                Significance::No => "~ ",
-                Significance::Yes => "",
-            };
-            let sign = if difference.mean.mean > 0.0 { "+" } else { "" };
-            let (mean, half_width) =
-                (value(difference.mean.mean), value(difference.mean.half_width));
-            Some(format!("{doubt}{sign}{mean} ± {half_width}"))
+            let mean = [difference.mean.mean, difference.mean.half_width];
+            difference_text(mean, difference.verdict, value)
         };
         shown.push(Shown::text("to the first", differs).right().optional());
     }

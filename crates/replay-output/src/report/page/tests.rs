@@ -119,25 +119,44 @@ fn shows_shares_in_percent() {
     assert!(page.contains("<td class=\"number\" data-value=\"0.69315\">69.31</td>"), "{page}");
 }
 
+/// The intervals of the means do not decide: on the same copies, strategies may differ although these intervals overlap,
+/// and may not differ although these intervals do not overlap.
 #[test]
-fn compares_intervals_over_perturbed_copies() {
-    let shaken = |half: &str| {
-        format!(
-            "run|metric|mean|half_width|copies\n0|mean_pairwise_l1|201|{half}|5\n1|mean_pairwise_l1|191|{half}|5"
-        )
-    };
+fn judges_by_paired_differences_over_perturbed_copies() {
+    let header = "run|metric|mean|half_width|copies|compared_with|paired_difference|paired_half_width|distinct";
     let runs: String = RUNS.lines().take(3).map(|line| format!("{line}\n")).collect();
-    let with = |half: &str| {
-        let shaken = shaken(half);
-        page(&[folder(&[("runs", &runs), ("shaken", &shaken)])], &[])
+    let sentence = |runs: &str, rows: &[&str]| {
+        let rows: Vec<String> =
+            rows.iter().map(|row| row.replacen('|', "|mean_pairwise_l1|", 1)).collect();
+        let shaken = format!("{header}\n{}", rows.join("\n"));
+        sentences(&folder(&[("runs", runs), ("shaken", &shaken)])).join(" ")
     };
-    let apart = with("4");
+    let overlapping = sentence(&runs, &["0|201|20|5||||", "1|191|20|5|0|-10|3|yes"]);
+    for expected in [
+        "mean pairwise L1 191.0 ± 20.00 hops, 4.975 % less than under mc1x1 (201.0 ± 20.00)",
+        "; paired difference -10.00 ± 3.000 hops (better) (means over 5 perturbed copies)",
+    ] {
+        assert!(overlapping.contains(expected), "{overlapping}");
+    }
+    let apart = sentence(&runs, &["0|201|1|5||||", "1|191|1|5|0|-10|12|no"]);
     assert!(
-        apart.contains("191.0 ± 4.000") && apart.contains("intervals do not overlap"),
+        apart.contains("; paired difference ~ -10.00 ± 12.00 hops (not significant)"),
         "{apart}"
     );
-    assert!(apart.contains("means over 5 perturbed copies"));
-    assert!(with("6").contains("intervals overlap"));
+    // The reference is the top strategy.
+    let reference = sentence(&runs, &["0|191|1|5||||", "1|201|1|5|0|10|3|yes"]);
+    assert!(reference.contains("under mc1x1: "), "{reference}");
+    assert!(reference.contains("; paired difference -10.00 ± 3.000 hops (better)"), "{reference}");
+    // The reference is neither of the two best strategies.
+    let third = format!("{runs}4|T|4x4|fcfs|mm||p|0|0|180.0\n");
+    let rows = ["0|201|1|5||||", "1|191|1|5|0|-10|3|yes", "4|190|1|5|0|-11|12|no"];
+    let third = sentence(&third, &rows);
+    let expected = "; paired differences from mc1x1: ~ -11.00 ± 12.00 hops (not significant) under mm, \
+                    -10.00 ± 3.000 hops (better) under mc1x1 (2,1,1,1)";
+    assert!(third.contains(expected), "{third}");
+    for text in [overlapping, apart, reference, third] {
+        assert!(!text.contains("overlap") && !text.contains("chance"), "{text}");
+    }
 }
 
 #[test]
@@ -333,7 +352,10 @@ fn ranks_equal_medians_by_trimmed_means() {
         apart.contains("under b: median stretch 0.8000 (95 %: 0.7000 to 0.9000), 20.00 % less"),
         "{apart}"
     );
-    assert!(apart.contains("95 % intervals do not overlap"), "{apart}");
+    // Intervals of separate means do not test a difference.
     let alike = text("0.8|0.7|1.1|2.0");
-    assert!(alike.contains("95 % intervals overlap"), "{alike}");
+    for text in [apart, alike] {
+        let expected = "; not tested, because there is no paired difference (--shake N gives one)";
+        assert!(text.contains(expected), "{text}");
+    }
 }

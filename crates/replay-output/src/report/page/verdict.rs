@@ -9,7 +9,7 @@ use replay_experiment::RunResult;
 use replay_experiment::compare::JobRow;
 use replay_experiment::contention::ContentionRun;
 use replay_experiment::search::SearchRow;
-use replay_experiment::shaken::ShakenRow;
+use replay_experiment::shaken::{ShakenRow, Significance, difference_text};
 use replay_experiment::stream::{Metric, StreamRow};
 
 /// Rule by which the strategies of a table are ranked. Strategies are ranked in ascending order of the column `metric`.
@@ -142,13 +142,60 @@ pub fn compare_top_strategies<E>(
     groups.iter().enumerate().map(of).collect()
 }
 
-/// For each run number, the mean over perturbed copies, half the width of its interval, and the number of copies.
-type OverCopies = BTreeMap<i64, (f64, f64, i64)>;
+/// For each run number, the metric over perturbed copies.
+type OverCopies = BTreeMap<i64, OverCopy>;
+
+/// A metric of a run over perturbed copies.
+#[derive(Clone, Copy)]
+struct OverCopy {
+    mean: f64,
+    /// Half the width of the interval of the mean.
+    half_width: f64,
+    copies: i64,
+    /// Difference from the reference run on the same copies; `None` for a reference run.
+    difference: Option<CopyDifference>,
+}
+
+/// A paired difference of two runs over perturbed copies.
+#[derive(Clone, Copy)]
+struct CopyDifference {
+    /// Number of the run whose values are subtracted.
+    reference: i64,
+    /// The mean difference and half the width of its interval.
+    mean: [f64; 2],
+    significance: Significance,
+}
+
+impl CopyDifference {
+    /// Formats the difference with its verdict.
+    fn text(&self, unit: &str) -> String {
+        match difference_text(self.mean, self.significance, rounded) {
+            None => "the same on every copy".to_string(),
+            Some(difference) => {
+                let verdict = match self.significance.verdict(self.mean[0]) {
+                    "~" => "not significant",
+                    verdict => verdict,
+                };
+                format!("{difference}{unit} ({verdict})")
+            }
+        }
+    }
+}
 
 fn over_copies(rows: &Records, metric: Name) -> OverCopies {
+    let difference = |row: Record<'_>| {
+        let mean = [row.number(name::paired_difference)?, row.number(name::paired_half_width)?];
+        let significance = Significance::of_word(row.text(name::distinct)?)?;
+        Some(CopyDifference { reference: row.integer(name::compared_with)?, mean, significance })
+    };
     let value = |row: Record<'_>| {
-        let (mean, half) = (row.number(name::mean)?, row.number(name::half_width)?);
-        Some((row.integer(name::run)?, (mean, half, row.integer(name::copies)?)))
+        let of_copies = OverCopy {
+            mean: row.number(name::mean)?,
+            half_width: row.number(name::half_width)?,
+            copies: row.integer(name::copies)?,
+            difference: difference(row),
+        };
+        Some((row.integer(name::run)?, of_copies))
     };
     let of_metric = |row: &Record<'_>| row.text(name::metric) == Some(metric.text());
     rows.rows().filter(of_metric).filter_map(value).collect()
@@ -162,6 +209,18 @@ struct Ranked {
     then: f64,
     /// Interval of the value, if known.
     interval: Option<[f64; 2]>,
+    /// Difference from a reference run over perturbed copies, for a strategy with one run.
+    difference: Option<CopyDifference>,
+}
+
+impl Ranked {
+    /// Returns the number of the run of a strategy with one run.
+    fn run(&self) -> Option<i64> {
+        match self.runs.runs[..] {
+            [(_, run)] => Some(run),
+            _ => None,
+        }
+    }
 }
 
 /// The strategies of a setting.
@@ -185,8 +244,8 @@ fn groups(
         Interval::Half(name) => row.number(name).map(|half| [value - half, value + half]),
         Interval::Ends([low, high]) => row.number(low).zip(row.number(high)).map(<[f64; 2]>::from),
     };
-    // Values of a strategy: the runs, the two ranking values for each seed, and the interval.
-    type StrategyValues = (Runs, Vec<[f64; 2]>, Option<[f64; 2]>);
+    // Values of a strategy: the runs, the two ranking values for each seed, the interval, and the paired difference.
+    type StrategyValues = (Runs, Vec<[f64; 2]>, Option<[f64; 2]>, Option<CopyDifference>);
     let mut groups: Vec<(Vec<String>, Option<i64>, Vec<StrategyValues>)> = Vec::new();
     for row in rows.rows().filter(|row| row.integer(name::copy).unwrap_or(0) == 0) {
         let setting: Vec<String> =
@@ -198,17 +257,17 @@ fn groups(
         };
         let run = row.integer(name::run);
         let over = run.and_then(|run| shaken.get(&run));
-        let value = over.map(|over| over.0).or_else(|| row.number(rule.metric));
+        let value = over.map(|over| over.mean).or_else(|| row.number(rule.metric));
         let Some(value) = value.filter(|value| value.is_finite()) else { continue };
         let interval = match over {
-            Some(&(mean, half, _)) => Some([mean - half, mean + half]),
+            Some(over) => Some([over.mean - over.half_width, over.mean + over.half_width]),
             None => interval(row, value),
         };
         let then = rule.then.and_then(|(name, _)| {
             let over = run.and_then(|run| shaken_then.get(&run));
-            over.map(|over| over.0).or_else(|| row.number(name))
+            over.map(|over| over.mean).or_else(|| row.number(name))
         });
-        let copies = over.map(|over| over.2);
+        let copies = over.map(|over| over.copies);
         let at = groups.iter().position(|(of, ..)| *of == setting).unwrap_or(groups.len());
         if at == groups.len() {
             groups.push((setting, copies, Vec::new()));
@@ -217,13 +276,14 @@ fn groups(
         let place = strategies.iter().position(|(runs, ..)| runs.name == name);
         let place = place.unwrap_or_else(|| {
             let runs = Runs { name, ..Runs::default() };
-            strategies.push((runs, Vec::new(), interval));
+            let difference = over.and_then(|over| over.difference);
+            strategies.push((runs, Vec::new(), interval, difference));
             strategies.len() - 1
         });
-        let (runs, values, interval) = &mut strategies[place];
+        let (runs, values, interval, difference) = &mut strategies[place];
         if !values.is_empty() {
-            // The interval belongs to a single seed and does not apply to the mean over several seeds.
-            *interval = None;
+            // Both belong to a single seed and do not apply to the mean over several seeds.
+            (*interval, *difference) = (None, None);
         }
         values.push([value, then.unwrap_or(0.0)]);
         runs.folds |= comparable::folds(row.number(comparable::FOLDED));
@@ -233,11 +293,11 @@ fn groups(
     let ranked = |(setting, copies, strategies): (_, _, Vec<StrategyValues>)| {
         let mut ranked: Vec<Ranked> = strategies
             .into_iter()
-            .map(|(runs, values, interval)| {
+            .map(|(runs, values, interval, difference)| {
                 let mean = |of: usize| {
                     values.iter().map(|value| value[of]).sum::<f64>() / values.len() as f64
                 };
-                Ranked { runs, value: mean(0), then: mean(1), interval }
+                Ranked { runs, value: mean(0), then: mean(1), interval, difference }
             })
             .collect();
         ranked.sort_by(|a, b| a.value.total_cmp(&b.value).then(a.then.total_cmp(&b.then)));
@@ -303,10 +363,14 @@ impl Group {
         };
         let significance = match (first.interval, second.interval) {
             _ if first.value == second.value => String::new(),
-            (Some([_, high]), Some([low, _])) if high >= low => {
-                "; their 95 % intervals overlap, so the difference may be due to chance".to_string()
+            (Some(_), Some(_)) if over.is_some() => self.paired(first, second, &unit),
+            (Some(_), Some(_)) => {
+                let hint = match rule.interval {
+                    Interval::Ends(_) => " (--shake N gives one)",
+                    _ => "",
+                };
+                format!("; not tested, because there is no paired difference{hint}")
             }
-            (Some(_), Some(_)) => "; their 95 % intervals do not overlap".to_string(),
             _ if rule.by_jobs => {
                 "; no interval, because the directory has no jobs.parquet (--shake N also gives one)".to_string()
             }
@@ -314,6 +378,37 @@ impl Group {
         };
         let over = over.map_or(String::new(), |n| format!(" (means over {n} perturbed copies)"));
         Some(format!("{begin}{less}{significance}{over}.{folding}"))
+    }
+
+    /// Returns the part of a sentence about the paired difference of the top strategy from the second strategy. Paired
+    /// differences are known only from the reference of the runs. If the reference is a third strategy, the part has the
+    /// differences of both strategies from the reference.
+    fn paired(&self, first: &Ranked, second: &Ranked, unit: &str) -> String {
+        let from = |one: &Ranked, other: &Ranked| {
+            one.difference.filter(|difference| other.run() == Some(difference.reference))
+        };
+        let turned = |difference: CopyDifference| {
+            let [mean, half_width] = difference.mean;
+            CopyDifference { mean: [0.0 - mean, half_width], ..difference }
+        };
+        if let Some(difference) = from(first, second).or_else(|| from(second, first).map(turned)) {
+            return format!("; paired difference {}", difference.text(unit));
+        }
+        let reference = first.difference.zip(second.difference);
+        let reference = reference.filter(|(one, other)| one.reference == other.reference);
+        let Some((one, other)) = reference else {
+            return "; not tested, because there is no paired difference".to_string();
+        };
+        let of = |ranked: &&Ranked| ranked.run() == Some(one.reference);
+        let name = self.ranked.iter().find(of).map(|ranked| ranked.runs.name.clone());
+        format!(
+            "; paired differences from {}: {} under {}, {} under {}",
+            name.unwrap_or_else(|| format!("run {}", one.reference)),
+            one.text(unit),
+            first.runs.name,
+            other.text(unit),
+            second.runs.name
+        )
     }
 
     /// Returns a sentence about the strategies that are not ranked, with the reason.

@@ -20,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
         run("stops_at_the_first_malformed_question", stops_at_the_first_malformed_question),
         run("time_limit_ends_a_silent_program", time_limit_ends_a_silent_program),
         run("limits_memory_for_endless_input", limits_memory_for_endless_input),
+        run("ends_if_answers_are_never_read", ends_if_answers_are_never_read),
         run(
             "kills_the_program_when_the_search_is_killed",
             kills_the_program_when_the_search_is_killed,
@@ -108,6 +109,18 @@ fn limits_memory_for_endless_input() {
             Command::new("sh").args(["-c", &line, flood]).current_dir(dir.path("")).output();
         Outcome::new(flood, output.expect("a shell")).code(code).says(words);
     }
+}
+
+/// The program requests the same vector again and again, and does not read the answers. The search ends after 1,000
+/// requests without a new vector.
+fn ends_if_answers_are_never_read() {
+    let dir = Dir::with_trace().file("yes.sh", "exec yes '{\"ask\":[[1,2,3,4]]}'\n");
+    let search = "search --jobs 20 --strategy external --evaluations 20 --time 300s --ask-command sh${IFS}yes.sh";
+    let begin = Instant::now();
+    let run = dir.replay(search).code(0);
+    run.demand(!run.stderr.contains("--time is up"), "the end before the time is up");
+    run.says("1 evaluation").says("the strategy has no more vectors");
+    assert!(begin.elapsed() < Duration::from_secs(200), "{:?}", begin.elapsed());
 }
 
 /// If the search is killed without cleaning up, the external program and its child processes end

@@ -22,6 +22,7 @@ trials!(
     writes_result_files,
     time_limit_ends_a_search,
     reports_why_a_search_ended,
+    counts_the_evaluations_of_a_start,
     writes_results_of_an_interrupted_search,
     full_disk_keeps_earlier_results,
     warns_if_no_vector_is_feasible,
@@ -64,7 +65,7 @@ fn results_do_not_depend_on_threads_or_repetition() {
     let dir = Dir::with_trace();
     for (i, strategy) in [
         "exhaustive --factors 0..3 --spare 3",
-        "local --factors 0..3 --evaluations 100",
+        "local --start exhaustive --factors 0..3 --evaluations 247",
         "random --evaluations 60",
     ]
     .iter()
@@ -232,6 +233,43 @@ fn writes_results_of_an_interrupted_search() {
     let rows = String::from_utf8(dir.read("out/search.csv")).expect("text");
     assert!(rows.lines().count() > 2, "{rows}");
     dir.read("out/manifest.json");
+}
+
+/// `--evaluations` includes the evaluations of the start. Before the search, a message states how many evaluations follow.
+fn counts_the_evaluations_of_a_start() {
+    let dir = Dir::with_trace();
+    let search = |rest: &str| {
+        dir.replay(&format!(
+            "search --jobs 60 --strategy local --no-plots --out out --force {rest}"
+        ))
+        .code(0)
+    };
+    for (rest, announced, done) in [
+        ("--evaluations 6", "up to 6 evaluations: 1 for --start, 5 near the best vector", 6),
+        ("--evaluations 1", "up to 1 evaluation: 1 for --start, 0 near the best vector", 1),
+        (
+            "--evaluations 9 --start 2,1,1,1 --start 3,1,2,1",
+            "up to 9 evaluations: 2 for --start, 7 near the best vector",
+            9,
+        ),
+        (
+            "--evaluations 6 --start exhaustive --sr 1..2 --factors 0..2",
+            "up to 6 evaluations: 6 for --start, 0 near the best vector",
+            6,
+        ),
+    ] {
+        let run = search(rest).says(&format!("lublin-10x10: {announced}"));
+        run.says(&format!("the search ended: --evaluations {} is reached", done));
+        let rows = String::from_utf8(dir.read("out/manifest.json")).expect("text");
+        let manifest: serde_json::Value = serde_json::from_str(&rows).expect("JSON");
+        assert_eq!(manifest["ended"][0]["evaluations"], done, "{manifest}");
+    }
+    let given = search("--evaluations 40 --start 2,1,1,1");
+    let usual = search("--evaluations 40");
+    assert_eq!(given.stdout, usual.stdout);
+    let grid = "search --jobs 60 --sr 1..2 --factors 0..2";
+    dir.replay(grid).code(0).says("lublin-10x10: up to 38 evaluations\n");
+    dir.replay(&format!("{grid} -q")).code(0).says_nothing();
 }
 
 /// If the default limit on evaluations is reached before the time limit, the message names the default limit. The

@@ -72,7 +72,9 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Search", hide_short_help = true)]
     pub largest: Option<u32>,
 
-    /// Stop after N evaluations [default: random 500, local 1000 after its start].
+    /// Stop after N evaluations, including those of --start [default: random 500, local 1000 after its start].
+    ///
+    /// Before a search, a message states how many evaluations follow at most.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000), help_heading = "Search")]
     pub evaluations: Option<u64>,
 
@@ -83,8 +85,8 @@ pub struct SearchArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Search")]
     pub time: Option<Duration>,
 
-    /// Start the strategy local from the results of exhaustive or random, or from a vector; may be repeated [default:
-    /// exhaustive].
+    /// Start the strategy local from a vector, or from the results of exhaustive or random; may be repeated [default:
+    /// 2,1,1,1].
     #[arg(long, value_name = "START", help_heading = "Search")]
     pub start: Vec<String>,
 

@@ -27,7 +27,7 @@ use super::results::{Results, Tally};
 use super::resumable_run::JournalHandle;
 use super::session::Session;
 use replay_core::cancel::CancelToken;
-use replay_core::number::grouped;
+use replay_core::number::{counted, grouped};
 use replay_core::table::Records;
 use replay_experiment::RunContext;
 use replay_experiment::journal::Journal;
@@ -258,6 +258,9 @@ impl Search<'_> {
     /// Runs the strategy; the strategy `local` runs its starts first. Returns the number of grid vectors that have the
     /// same ratio as another vector, and the reason why the search ended.
     fn run(&self, archive: &mut Archive) -> Result<(u64, End), Failure> {
+        if let Some(announcement) = self.announcement().filter(|_| !self.quiet) {
+            eprint_line(format_args!("{}: {announcement}", self.problem.name()));
+        }
         let SearchTask { spec, problems, .. } = self.task;
         let grid = || problems.grid.grid();
         let left_out = |grid: &Space| grid.grid_points() - grid.grid().len() as u64;
@@ -286,30 +289,78 @@ impl Search<'_> {
                 let mut program = program.map_err(failure)?;
                 Ok((0, self.phase(&mut program, archive, spec.evaluations)?))
             }
-            Strategy::Local(starts) => {
+            Strategy::Local(_) => {
                 let mut equal = 0;
-                for start in if starts.is_empty() { &[Start::Exhaustive] } else { &starts[..] } {
-                    match start {
+                // The evaluations of the starts count toward --evaluations.
+                let left = |archive: &Archive| {
+                    let done = archive.evaluations().len() as u64;
+                    spec.evaluations.map(|most| most.saturating_sub(done))
+                };
+                for start in spec.starts() {
+                    let most = left(archive);
+                    let end = match start {
                         Start::Candidate(one) => {
-                            self.phase(&mut List::new(vec![*one]), archive, None)?;
+                            self.phase(&mut List::new(vec![one]), archive, most)?
                         }
                         Start::Random => {
-                            let mut random = Random::new(free.clone(), seed);
-                            self.phase(&mut random, archive, Some(RANDOM_EVALUATIONS))?;
+                            let most = most.unwrap_or(u64::MAX).min(RANDOM_EVALUATIONS);
+                            self.phase(&mut Random::new(free.clone(), seed), archive, Some(most))?
                         }
                         Start::Exhaustive => {
-                            self.phase(&mut List::new(grid()), archive, None)?;
                             equal = left_out(&problems.grid);
+                            self.phase(&mut List::new(grid()), archive, most)?
                         }
+                    };
+                    if left(archive) == Some(0) {
+                        let end = if end == End::Halted { end } else { End::Evaluations };
+                        return Ok((equal, end));
                     }
                 }
                 // The default number of evaluations applies only without --time.
-                let evaluations = match spec.time {
-                    Some(_) => spec.evaluations,
-                    None => usual(),
+                let evaluations = match (spec.time, spec.evaluations) {
+                    (_, Some(_)) => left(archive),
+                    (Some(_), None) => None,
+                    (None, None) => Some(spec.strategy.usual_evaluations()),
                 };
                 let end = self.phase(&mut Local::new(free, seed), archive, evaluations)?;
                 Ok((equal, end))
+            }
+        }
+    }
+
+    /// Returns a line with the number of evaluations that follow at most; `None` if the number is not known in advance.
+    fn announcement(&self) -> Option<String> {
+        let SearchTask { spec, problems, .. } = self.task;
+        let most = spec.evaluations.unwrap_or(u64::MAX);
+        let grid = || problems.grid.grid().len() as u64;
+        let usual = spec.strategy.usual_evaluations();
+        let up_to = |count: u64| format!("up to {}", counted(count, "evaluation"));
+        match &spec.strategy {
+            Strategy::Exhaustive => Some(up_to(grid().min(most))),
+            Strategy::Random => Some(up_to(spec.evaluations.unwrap_or(usual))),
+            Strategy::External(_) => spec.evaluations.map(up_to),
+            Strategy::Local(_) => {
+                let of_start = |start: &Start| match start {
+                    Start::Candidate(_) => 1,
+                    Start::Random => RANDOM_EVALUATIONS,
+                    Start::Exhaustive => grid(),
+                };
+                let starts = spec.starts().iter().map(of_start).sum::<u64>().min(most);
+                let rest = match (spec.time, spec.evaluations) {
+                    (_, Some(most)) => most - starts,
+                    (Some(_), None) => {
+                        let starts = counted(starts, "evaluation");
+                        return Some(format!(
+                            "{starts} for --start, then evaluations until --time is up"
+                        ));
+                    }
+                    (None, None) => usual,
+                };
+                let (total, starts) = (up_to(starts + rest), grouped(starts));
+                Some(format!(
+                    "{total}: {starts} for --start, {} near the best vector",
+                    grouped(rest)
+                ))
             }
         }
     }

@@ -125,11 +125,11 @@ pub fn origin(task: &SearchTask) -> serde_json::Result<String> {
 /// Returns the settings that determine the numbers of a search, without the traces.
 fn settings(task: &SearchTask) -> serde_json::Value {
     let SearchTask { spec, problems: Problems { grid, free, seed, .. }, .. } = task;
-    let (starts, command) = match &spec.strategy {
-        Strategy::Local(starts) => (&starts[..], None),
-        Strategy::External(command) => (&[][..], Some(command)),
-        Strategy::Exhaustive | Strategy::Random => (&[][..], None),
+    let command = match &spec.strategy {
+        Strategy::External(command) => Some(command),
+        Strategy::Local(_) | Strategy::Exhaustive | Strategy::Random => None,
     };
+    let starts = spec.starts();
     json!({
         "strategy": spec.strategy.name(),
         "objective": spec.objective,

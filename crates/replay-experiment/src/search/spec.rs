@@ -47,7 +47,7 @@ pub struct SearchSpec {
     /// Slacks in ascending order. There is at least one slack.
     #[serde(serialize_with = "slack_texts", deserialize_with = "slacks_of_texts")]
     pub slacks: Vec<Slack>,
-    /// Largest number of evaluations; `None` for the default of the strategy.
+    /// Largest number of evaluations, including those of the starts; `None` for the default of the strategy.
     pub evaluations: Option<u64>,
     /// Time after which the search stops.
     pub time: Option<Duration>,
@@ -71,8 +71,8 @@ pub struct SearchSpec {
 pub enum Strategy {
     /// Every ratio of the grid, once.
     Exhaustive,
-    /// Ratios near the best ratio so far. The strategy first evaluates the listed starts or, if there are no starts,
-    /// the exhaustive grid.
+    /// Ratios near the best ratio so far. The strategy first evaluates the listed starts or, if there are no starts, the
+    /// vector 2,1,1,1, with the nearest scan radius to 2 that the settings allow.
     Local(Vec<Start>),
     /// Random ratios.
     Random,
@@ -106,7 +106,7 @@ impl Strategy {
     fn takes_grid(&self) -> bool {
         match self {
             Self::Exhaustive => true,
-            Self::Local(starts) => starts.is_empty() || starts.contains(&Start::Exhaustive),
+            Self::Local(starts) => starts.contains(&Start::Exhaustive),
             Self::Random | Self::External(_) => false,
         }
     }
@@ -170,6 +170,21 @@ impl SearchSpec {
         (keep > 0).then_some(keep.max(self.top) as usize)
     }
 
+    /// Returns the starts of the strategy [`Strategy::Local`]; empty for all other strategies.
+    pub fn starts(&self) -> Vec<Start> {
+        match &self.strategy {
+            Strategy::Local(starts) if starts.is_empty() => {
+                let [least, most] = self.space().scan_radii.ends();
+                let scan_radius = 2.clamp(least, most);
+                let vector = TieVector { scan_radius, available: 1, wall: 1, border: 1 };
+                let slack = self.slacks.first().copied().unwrap_or_default();
+                vec![Start::Candidate(Candidate { vector, slack })]
+            }
+            Strategy::Local(starts) => starts.clone(),
+            Strategy::Exhaustive | Strategy::Random | Strategy::External(_) => Vec::new(),
+        }
+    }
+
     /// Returns the exhaustive grid.
     pub fn space(&self) -> Space {
         let usual = Space::johnson();
@@ -218,7 +233,13 @@ impl SearchSpec {
             return refuse("--slack: needs at least one slack, in ascending order");
         }
         if self.factors.is_some() && !self.strategy.takes_grid() {
-            return refuse("--factors: this search has no grid; --largest limits the factors");
+            let grid = match self.strategy {
+                Strategy::Local(_) => ", and --start exhaustive adds the grid",
+                _ => "",
+            };
+            return refuse(format!(
+                "--factors: this search has no grid; --largest limits the factors{grid}"
+            ));
         }
         if self.largest.is_some() && self.strategy == Strategy::Exhaustive {
             return refuse(

@@ -42,7 +42,7 @@ mod program;
 
 use serde_json::{Value, json};
 
-use self::program::{Output, Program};
+use self::program::{MOST_UNREAD, Output, Program};
 use super::{Archive, SearchError, SearchStrategy};
 use crate::search::Candidate;
 use crate::search::objective::Goal;
@@ -99,8 +99,26 @@ impl External {
             "evaluations": evaluations,
             "seed": seed,
         }});
-        external.program.send_line(begin.to_string());
+        external.send(&begin)?;
         Ok(external)
+    }
+
+    /// Sends a message to the program.
+    ///
+    /// # Errors
+    /// [`SearchError::Protocol`] if the program has not read earlier messages.
+    fn send(&mut self, message: &Value) -> Result<(), SearchError> {
+        match self.program.send_line(message.to_string()) {
+            true => Ok(()),
+            false => {
+                self.program.shorten_grace();
+                Err(self.error(format!(
+                    "the program sends requests, but has not read the answers to earlier requests \
+                     ({} MiB); read an answer after each request",
+                    MOST_UNREAD >> 20
+                )))
+            }
+        }
     }
 
     fn error(&self, problem: impl Into<String>) -> SearchError {
@@ -181,7 +199,7 @@ impl SearchStrategy for External {
             else {
                 return Ok(Vec::new());
             };
-            self.program.send_line(json!({"tell": answers}).to_string());
+            self.send(&json!({"tell": answers}))?;
         }
         let candidates = match self.next_request() {
             Err(SearchError::Cancelled(Cancelled)) => Vec::new(),

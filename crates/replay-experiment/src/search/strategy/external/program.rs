@@ -9,7 +9,9 @@
 use std::io::{self, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,8 +25,11 @@ const SHORT_GRACE: Duration = Duration::from_millis(300);
 /// Interval between checks for cancellation while this process waits for the program.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Capacity of the line queues in both directions.
+/// Capacity of the queue of lines from the program.
 const QUEUED_LINES: usize = 1;
+
+/// Maximum number of bytes of lines that the program has not read.
+pub const MOST_UNREAD: usize = 256 << 20;
 
 /// Script of the guard. When the guard reads a line from its input, the guard kills the group immediately. If the input
 /// closes without a line, this process has ended. The guard then sends SIGTERM, waits for one second, and kills the
@@ -36,8 +41,10 @@ pub struct Program {
     guard: Child,
     child: Child,
     /// Lines for the program. A separate thread writes the lines for the program, because writing blocks if the program
-    /// does not read.
-    to_program: Option<SyncSender<String>>,
+    /// does not read. The queue is limited by [`MOST_UNREAD`].
+    to_program: Option<Sender<String>>,
+    /// Number of bytes of the lines in the queue for the program and of the line that is being written.
+    unread: Arc<AtomicUsize>,
     /// Lines from the program. A separate thread reads the lines of the program, because reading blocks if the program
     /// does not write.
     from_program: Receiver<Result<String, LineError>>,
@@ -77,16 +84,25 @@ impl Program {
             }
         };
         let pipes = child.stdin.take().zip(child.stdout.take());
-        let (to_program, answers) = sync_channel(QUEUED_LINES);
+        let (to_program, answers) = channel();
         let (questions, from_program) = sync_channel(QUEUED_LINES);
         // After this statement, dropping the value stops the process group.
         let to_program = Some(to_program);
-        let stop = stop.clone();
-        let program =
-            Self { guard, child, to_program, from_program, farewell, stop, has_short_grace: false };
+        let (stop, unread) = (stop.clone(), Arc::new(AtomicUsize::new(0)));
+        let written = unread.clone();
+        let program = Self {
+            guard,
+            child,
+            to_program,
+            unread,
+            from_program,
+            farewell,
+            stop,
+            has_short_grace: false,
+        };
         let (input, output) = pipes.ok_or(io::ErrorKind::BrokenPipe)?;
         let thread = |name: &str| thread::Builder::new().name(name.to_string());
-        thread("to program").spawn(move || write(input, &answers))?;
+        thread("to program").spawn(move || write(input, &answers, &written))?;
         thread("from program").spawn(move || {
             let mut lines = Lines::new(BufReader::new(output));
             loop {
@@ -102,17 +118,20 @@ impl Program {
         Ok(program)
     }
 
-    /// Sends a line to the program without waiting for the program to read it. If the program no longer reads its
-    /// input, the next call of [`next_line`](Self::next_line) detects this.
-    pub fn send_line(&mut self, mut line: String) {
-        while let Some(program) = &self.to_program {
-            match program.try_send(line) {
-                Ok(()) | Err(TrySendError::Disconnected(_)) => return,
-                Err(TrySendError::Full(_)) if self.stop.is_raised() => return,
-                Err(TrySendError::Full(back)) => line = back,
-            }
-            thread::sleep(POLL_INTERVAL);
+    /// Sends a line to the program without waiting for the program to read it. If the program has closed its input, the
+    /// next call of [`next_line`](Self::next_line) detects this. Returns `false`, without sending the line, if the
+    /// program has not read earlier lines of [`MOST_UNREAD`] bytes.
+    #[must_use]
+    pub fn send_line(&mut self, line: String) -> bool {
+        if self.unread.load(Ordering::Relaxed) > MOST_UNREAD {
+            return false;
         }
+        self.unread.fetch_add(line.len(), Ordering::Relaxed);
+        if let Some(program) = &self.to_program {
+            // The thread that writes the lines ends if the program has closed its input.
+            let _ = program.send(line);
+        }
+        true
     }
 
     /// Waits for the next line.
@@ -153,19 +172,12 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        let mut farewell = std::mem::take(&mut self.farewell);
+        // The input of the program is closed after the last line.
+        if let Some(program) = self.to_program.take() {
+            let _ = program.send(std::mem::take(&mut self.farewell));
+        }
         let begin = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) {
-            // Earlier answers may still be in the queue, so the last line may not fit into the queue. The input of the
-            // program is closed after the last line.
-            let sent = self.to_program.as_ref().map(|program| program.try_send(farewell));
-            farewell = match sent {
-                Some(Err(TrySendError::Full(back))) => back,
-                _ => {
-                    self.to_program = None;
-                    String::new()
-                }
-            };
             let is_short = self.has_short_grace || self.stop.is_raised();
             let grace = if is_short { SHORT_GRACE } else { GRACE };
             if begin.elapsed() >= grace {
@@ -188,11 +200,12 @@ fn stop_guard(guard: &mut Child) {
     let _ = guard.wait();
 }
 
-/// Writes lines until the program no longer reads.
-fn write(mut program: ChildStdin, lines: &Receiver<String>) {
+/// Writes lines until the program closes its input, and subtracts their lengths from `unread`.
+fn write(mut program: ChildStdin, lines: &Receiver<String>, unread: &AtomicUsize) {
     for line in lines {
         if writeln!(program, "{line}").and_then(|()| program.flush()).is_err() {
             break;
         }
+        unread.fetch_sub(line.len(), Ordering::Relaxed);
     }
 }

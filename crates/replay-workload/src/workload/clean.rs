@@ -135,9 +135,6 @@ impl Draft<'_> {
         let (size, size_field) = self.size()?;
         let run = self.run()?;
         let estimate = self.estimate(run)?;
-        if policy.drop_tight_estimate && estimate <= run {
-            return Err(self.drop(DropReason::EstimateTight, Field::RequestedTime));
-        }
         let run = self.lengthen(run)?;
         let submit = self.submit()?;
         let size = self.fit(size, size_field, machine_procs)?;
@@ -226,14 +223,15 @@ impl Draft<'_> {
 
     fn estimate(&mut self, run: i64) -> Result<i64, Stop> {
         let rule = self.policy.estimate;
-        let requested = self.record.requested_time;
-        let known =
-            rule.requested && if rule.zero_is_unknown { requested > 0.0 } else { requested >= 0.0 };
-        if !known {
+        let requested = Some(self.record.requested_time);
+        let requested = requested.filter(|&time| rule.requested && time >= 0.0);
+        let requested =
+            requested.map(|time| self.seconds(time, Field::RequestedTime)).transpose()?;
+        let known = requested.filter(|&estimate| estimate > 0 || !rule.zero_is_unknown);
+        let Some(estimate) = known else {
             self.change(Change::EstimateFromRun, Field::RequestedTime)?;
             return Ok(run.saturating_mul(i64::from(rule.missing.max(rule.floor))));
-        }
-        let estimate = self.seconds(requested, Field::RequestedTime)?;
+        };
         let floor = run.saturating_mul(i64::from(rule.floor));
         if estimate >= floor {
             return Ok(estimate);

@@ -73,7 +73,7 @@ pub enum Rounding {
 pub struct EstimateRule {
     /// Whether field 9 (requested time) is used.
     pub requested: bool,
-    /// Whether a requested time of 0 means unknown, like a negative time.
+    /// Whether a requested time of 0 whole seconds means unknown, like a negative time.
     pub zero_is_unknown: bool,
     /// Estimate if field 9 is unknown, as a multiple of the run time.
     pub missing: u8,
@@ -128,8 +128,6 @@ pub struct Policy {
     pub run_grain: u32,
     /// Source and bounds of the estimate. Multiples refer to the run time before it is lengthened.
     pub estimate: EstimateRule,
-    /// Whether jobs whose estimate does not exceed the run time (field 4) are dropped.
-    pub drop_tight_estimate: bool,
     /// Rule for a negative submit time (field 2).
     pub negative_submit: Repair,
     /// Whether jobs that were cancelled before they ran (status 5 and a run time of 0 or less) are dropped.
@@ -186,7 +184,6 @@ impl Policy {
             row("negative run time", repair(self.negative_run)),
             row("run time 0", kept(self.drop_zero_run)),
             row("estimate", &self.estimate.describe()),
-            row("estimate not above run time", kept(self.drop_tight_estimate)),
             row(
                 "run time",
                 &match self.run_grain {
@@ -231,12 +228,13 @@ impl EstimateRule {
             1 => "run time".to_owned(),
             n => format!("{n} x run time"),
         };
+        let unknown = if self.zero_is_unknown { "0 or unknown" } else { "unknown" };
         match (self.requested, self.floor) {
             (false, _) => runs(self.missing),
-            (true, 0) => format!("field 9; {} if unknown", runs(self.missing)),
+            (true, 0) => format!("field 9; {} if {unknown}", runs(self.missing)),
             (true, floor) if floor == self.missing => format!("field 9, at least {}", runs(floor)),
             (true, floor) => {
-                format!("field 9, at least {}; {} if unknown", runs(floor), runs(self.missing))
+                format!("field 9, at least {}; {} if {unknown}", runs(floor), runs(self.missing))
             }
         }
     }

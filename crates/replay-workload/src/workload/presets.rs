@@ -20,7 +20,6 @@ impl Policy {
         drop_zero_run: false,
         run_grain: 0,
         estimate: EstimateRule { requested: true, zero_is_unknown: false, missing: 1, floor: 1 },
-        drop_tight_estimate: false,
         negative_submit: Repair::Zero,
         drop_cancelled: false,
         rounding: Rounding::Truncate,
@@ -53,8 +52,8 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
-    /// The rules of SST's scheduler element: an estimate of 0 or less becomes twice the run time; estimates below
-    /// the run time are kept.
+    /// The rules of SST's scheduler element: an estimate of 0 or less, in whole seconds, becomes twice the run time;
+    /// estimates below the run time are kept.
     pub const SST: Policy = Policy {
         name: "sst",
         summary: "SST scheduler element: missing estimates are twice the run time, low estimates are kept",
@@ -64,7 +63,8 @@ impl Policy {
     };
 
     /// The rules of Batsim's converter with its defaults (grain 1, wall time factor 2). These rules make every run time
-    /// one second too long.
+    /// one second too long. The converter also drops jobs whose estimate does not exceed field 4. There are no such
+    /// jobs, because an estimate is at least twice field 4.
     pub const BATSIM: Policy = Policy {
         name: "batsim",
         summary: "Batsim's SWF converter: run time one second longer, estimate at least twice the run time",
@@ -72,7 +72,6 @@ impl Policy {
         drop_zero_run: true,
         run_grain: 1,
         estimate: EstimateRule { requested: true, zero_is_unknown: false, missing: 2, floor: 2 },
-        drop_tight_estimate: true,
         renumber: true,
         ..Policy::JOHNSON
     };

@@ -26,8 +26,6 @@ texts! {
         RunNegative => "negative run time",
         /// The run time is 0.
         RunZero => "zero run time",
-        /// The estimate does not exceed the run time.
-        EstimateTight => "estimate not above run time",
         /// The submit time is below 0.
         SubmitNegative => "negative submit time",
         /// The job needs more processors than the machine has.

@@ -42,7 +42,10 @@ fn policies_clean_records_by_their_rules() {
     let zero_run = record(5.0, 0.0, 4, 8, 0.0, 1);
     let early = record(-1.0, 100.0, 4, 8, 300.0, 1);
     let fraction = record(5.75, 100.5, 4, 8, 300.0, 1);
-    let table: [(&Policy, Record, Outcome); 29] = [
+    let zero_estimate = record(5.0, 100.0, 4, 8, 0.0, 1);
+    let half_estimate = record(5.0, 100.0, 4, 8, 0.5, 1);
+    let one_second = record(5.0, 1.0, 4, 8, -1.0, 1);
+    let table: [(&Policy, Record, Outcome); 33] = [
         (&P::JOHNSON, plain, Ok((5, 100, 300, 4, 7))),
         (&P::JOHNSON, low_estimate, Ok((5, 100, 100, 4, 7))),
         (&P::JOHNSON, no_estimate, Ok((5, 100, 100, 4, 7))),
@@ -61,6 +64,11 @@ fn policies_clean_records_by_their_rules() {
         (&P::PWA, fraction, Ok((6, 101, 300, 4, 7))),
         (&P::SST, low_estimate, Ok((5, 100, 60, 4, 7))),
         (&P::SST, no_estimate, Ok((5, 100, 200, 4, 7))),
+        (&P::SST, zero_estimate, Ok((5, 100, 200, 4, 7))),
+        (&P::SST, half_estimate, Ok((5, 100, 200, 4, 7))),
+        (&P::JOHNSON, half_estimate, Ok((5, 100, 100, 4, 7))),
+        // The estimate equals the lengthened run time.
+        (&P::BATSIM, one_second, Ok((5, 2, 2, 4, 0))),
         (&P::SST, no_run, Err(DropReason::RunNegative)),
         (&P::SST, no_size, Err(DropReason::SizeUnknown)),
         (&P::BATSIM, plain, Ok((5, 101, 300, 4, 0))),

@@ -46,6 +46,7 @@ mod cli {
     pub mod stochastic;
     pub mod streams;
     pub mod sweep;
+    pub mod swf_variants;
     pub mod synth;
     pub mod traces;
     pub mod tree_samples;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
     let trials = [
         cli::begin::trials(),
         cli::input::trials(),
+        cli::swf_variants::trials(),
         cli::down::trials(),
         cli::placed::trials(),
         cli::placements::trials(),

@@ -318,7 +318,8 @@ fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
         Ok(Some(usable)) => usable,
         Ok(None) => return Err(Failure::usage_message(format!("{source}: {message}"))),
         Err((key, text)) => {
-            let message = format!("{source}: {message} ({key} \"{}\" is not one integer)", excerpt(text));
+            let message =
+                format!("{source}: {message} ({key} \"{}\" is not one integer)", excerpt(text));
             return Err(Failure::usage_message(message));
         }
     };

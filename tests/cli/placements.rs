@@ -13,7 +13,7 @@ trials!(
     interrupted_jobs_have_several_rows,
     writes_placements_on_other_machines,
     sweep_writes_the_same_placements,
-    tables_have_estimates_and_users_of_the_log,
+    tables_have_estimates_and_labels_of_the_log,
     bytes_do_not_depend_on_threads,
     requires_an_output_directory,
 );
@@ -56,12 +56,12 @@ fn rows(path: &Path) -> Vec<Row> {
     .collect()
 }
 
-/// Tables of jobs have estimates, users and strategies; their metadata has the start time of the
+/// Tables of jobs have estimates, users, groups, queues, partitions and strategies; their metadata has the start time of the
 /// trace.
-fn tables_have_estimates_and_users_of_the_log() {
+fn tables_have_estimates_and_labels_of_the_log() {
     let log = "; MaxProcs: 16\n; UnixStartTime: 843484160\n\
-               7 0 -1 100 4 -1 -1 4 300 -1 1 5 -1 -1 -1 -1 -1 -1\n\
-               8 10 -1 50 8 -1 -1 8 60 -1 1 -1 -1 -1 -1 -1 -1 -1\n";
+               7 0 -1 100 4 -1 -1 4 300 -1 1 5 6 -1 0 3 -1 -1\n\
+               8 10 -1 50 8 -1 -1 8 60 -1 1 -1 -1 -1 1 -1 -1 -1\n";
     let dir = Dir::new().file("a.swf", log);
     let run = "--trace a.swf --alloc mc1x1 --tie none --tie 2,13,20,6 --sched easy -q";
     dir.replay(&format!("{run} --no-plots --placements --out out")).code(0);
@@ -76,6 +76,9 @@ fn tables_have_estimates_and_users_of_the_log() {
         assert_eq!(integers(&jobs, "job"), [7, 8, 7, 8].map(Some));
         assert_eq!(integers(&jobs, "estimate"), [300, 60, 300, 60].map(Some));
         assert_eq!(integers(&jobs, "user"), [Some(5), None, Some(5), None]);
+        assert_eq!(integers(&jobs, "group"), [Some(6), None, Some(6), None]);
+        assert_eq!(integers(&jobs, "queue"), [Some(0), Some(1), Some(0), Some(1)]);
+        assert_eq!(integers(&jobs, "partition"), [Some(3), None, Some(3), None]);
         for file in files {
             let table = table(&dir.path(&format!("{folder}/{file}.parquet")));
             let texts = |name: &str| -> Vec<Option<String>> {
@@ -101,6 +104,7 @@ fn tables_have_estimates_and_users_of_the_log() {
         assert_eq!(configuration["traces"][0]["unix_start_time"], 843_484_160);
         assert_eq!(value("unit:estimate"), "s");
         assert!(value("about:user").contains("field 12"));
+        assert!(value("about:queue").contains("field 15"));
     }
 }
 

@@ -29,7 +29,7 @@ TABLES = {
         lost_efficiency_percent:f""",
     "by_size": """run:i trace:t topology:t scheduler:t allocator:t tie:t copy:i size:i jobs:i size_rank:i
         mean_pairwise_l1:f mean_leaves:f mean_wait:f mean_turnaround:f""",
-    "jobs": """run:i scheduler:t allocator:t tie:t job:i submit:i arrival:i start:i run_time:i end:i estimate:i user:i size:i served_size:i wait:i turnaround:i bounded_slowdown:f
+    "jobs": """run:i scheduler:t allocator:t tie:t job:i submit:i arrival:i start:i run_time:i end:i estimate:i user:i group:i queue:i partition:i size:i served_size:i wait:i turnaround:i bounded_slowdown:f
         held_size:i pairwise_l1:i distance:f diameter:i dispersal:f weighted_dispersal:f components:i
         box_x:i box_y:i box_z:i leaves:i upper_blocks:i level:i tied:i""",
     "placements": """run:i scheduler:t allocator:t tie:t job:i start:i end:i nodes:l base_x:i base_y:i base_z:i side_x:i side_y:i side_z:i""",

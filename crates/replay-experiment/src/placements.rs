@@ -9,7 +9,7 @@ use replay_core::metrics::{
 };
 use replay_core::simulation::{Decision, Observer, Timeline};
 use replay_core::topology::{NodeId, Topology};
-use replay_core::workload::{Job, JobId, RecordedValues};
+use replay_core::workload::{Job, JobId, RecordedLabels};
 
 /// Marks a job that has not started.
 const NOT_STARTED: u32 = u32::MAX;
@@ -17,7 +17,7 @@ const NOT_STARTED: u32 = u32::MAX;
 /// Observer that measures every allocation of a run.
 pub struct Placements<'a> {
     jobs: &'a [Job],
-    users: &'a RecordedValues,
+    labels: &'a RecordedLabels,
     topology: &'a Topology,
     measure: Measure,
     progress: ProgressMeter<'a>,
@@ -64,7 +64,7 @@ impl<'a> Placements<'a> {
         let jobs = &cell.trace.workload.jobs;
         Self {
             jobs,
-            users: &cell.trace.workload.users,
+            labels: &cell.trace.workload.labels,
             topology: &cell.trace.topology,
             measure,
             progress: ProgressMeter::new(context, jobs.len()).counted(),
@@ -145,7 +145,7 @@ impl<'a> Placements<'a> {
                 run,
                 own_run: run,
                 estimate,
-                user: self.users.of(&self.jobs[id.index()]),
+                labels: self.labels.of(&self.jobs[id.index()]),
                 size,
                 served_size: size.min(points * per_point),
                 points,
@@ -239,7 +239,7 @@ impl<'a> Placements<'a> {
             run,
             own_run: run,
             estimate,
-            user: self.users.of(&self.jobs[id.index()]),
+            labels: self.labels.of(&self.jobs[id.index()]),
             size,
             served_size: size,
             points: self.topology.points(size),

@@ -191,7 +191,7 @@ impl SnapshotObserver<'_> {
                 run: run_time,
                 own_run: run,
                 estimate,
-                user: cell.trace.workload.users.of(&jobs[place]),
+                labels: cell.trace.workload.labels.of(&jobs[place]),
                 size,
                 served_size: size.min(points * per_point),
                 points,

@@ -9,7 +9,7 @@ use super::system::{OutageMetrics, SystemMetrics};
 use super::ties::TieStatistics;
 use crate::table::{Column, measures, name};
 use crate::topology::Topology;
-use crate::workload::Job;
+use crate::workload::{Job, JobLabels};
 
 /// One job in one run. Times are in trace seconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -29,8 +29,8 @@ pub struct JobMeasures {
     pub own_run: i64,
     /// The user's estimate of the run time, after cleaning.
     pub estimate: i64,
-    /// Number of the user; `None` if the log does not contain it.
-    pub user: Option<i64>,
+    /// User, group, queue and partition in the log.
+    pub labels: JobLabels,
     /// Number of requested processors.
     pub size: u32,
     /// Number of processors of the request that was served; less than `size` if the job is folded.
@@ -66,11 +66,11 @@ impl JobMeasures {
     #[rustfmt::skip]
     pub fn columns() -> Vec<Column<Self>> {
         type C = Column<JobMeasures>;
-        let [number, submit, estimate, user, size] = Submitted::columns(|job: &Self| Submitted {
+        let [number, submit, estimate, user, group, queue, partition, size] = Submitted::columns(|job: &Self| Submitted {
             number: job.number,
             submit: Some(job.submit),
             estimate: Some(job.estimate),
-            user: job.user,
+            labels: job.labels,
             size: job.size,
         });
         let mut columns = vec![
@@ -83,6 +83,9 @@ impl JobMeasures {
             C::new(name::end, "s", END, |job| job.start + job.run),
             estimate,
             user,
+            group,
+            queue,
+            partition,
             size,
             C::new(name::served_size, "processors", "processors of the served request; fewer than size if the job was folded", |job| job.served_size),
             C::new(name::wait, "s", "start minus arrival", |job| job.wait()),
@@ -113,23 +116,27 @@ pub struct Submitted {
     pub submit: Option<i64>,
     /// The user's estimate of the run time in seconds, after cleaning.
     pub estimate: Option<i64>,
-    /// Number of the user; `None` if the trace does not contain it.
-    pub user: Option<i64>,
+    /// User, group, queue and partition in the trace.
+    pub labels: JobLabels,
     /// Number of requested processors.
     pub size: u32,
 }
 
 impl Submitted {
-    /// Returns the columns `job`, `submit`, `estimate`, `user` and `size` for rows that contain a request.
+    /// Returns the columns `job`, `submit`, `estimate`, `user`, `group`, `queue`, `partition` and `size` for rows that
+    /// contain a request.
     #[rustfmt::skip]
     pub fn columns<Row>(
         of: impl Fn(&Row) -> Self + Copy + Send + Sync + 'static,
-    ) -> [Column<Row>; 5] {
+    ) -> [Column<Row>; 8] {
         [
             Column::new(name::job, "", "job number in the trace", move |row| of(row).number),
             Column::new(name::submit, "s", "submission, in trace time", move |row| of(row).submit),
             Column::new(name::estimate, "s", "the user's estimate of the run time, after cleaning", move |row| of(row).estimate),
-            Column::new(name::user, "", "number of the user in the trace (field 12); null if missing", move |row| of(row).user),
+            Column::new(name::user, "", "number of the user in the trace (field 12); null if missing", move |row| of(row).labels.user),
+            Column::new(name::group, "", "number of the group in the trace (field 13); null if missing", move |row| of(row).labels.group),
+            Column::new(name::queue, "", "number of the queue in the trace (field 15); null if missing", move |row| of(row).labels.queue),
+            Column::new(name::partition, "", "number of the partition in the trace (field 16); null if missing", move |row| of(row).labels.partition),
             Column::new(name::size, "processors", "processors that a job requests", move |row| of(row).size),
         ]
     }

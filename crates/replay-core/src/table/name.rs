@@ -60,7 +60,7 @@ names! {
     evaluation evaluations excess_percent extent feasible figure finding finish_time
     first_half_gain_on_slurm first_half_utilization flits folded_percent found found_on
     fragmented_refusals fragmented_time_percent free free_regions free_weight gain_on_slurm
-    gain_on_slurm_half_width half_width head_at_destination held_size held_utilization
+    gain_on_slurm_half_width group half_width head_at_destination held_size held_utilization
     higher_percent hops id improvement_half_width improvement_percent inject
     internal_fragmentation_percent isolated_cycles job jobs judged killed_jobs known
     known_why largest_free_box largest_free_region largest_size last_shell late_heads
@@ -82,8 +82,8 @@ names! {
     operations_per_job origin ours out_of_sample outside_box over over_packets
     p90_turnaround p90_wait p95_contention_factor p95_placement_factor p95_stretch
     p99_turnaround p99_wait packets packets_per_job paired_difference paired_half_width
-    pairs pairwise_l1 pattern placement_factor points policy printed processors
-    projected_mean projected_measure projected_runs promised_heads published rank reason
+    pairs pairwise_l1 partition pattern placement_factor points policy printed processors
+    projected_mean projected_measure projected_runs promised_heads published queue rank reason
     reasons refusals refused_sizes replications requeued_jobs row rows rows_calibrated
     rows_claims rows_fitted rows_implied rows_out_of_sample rule run run_time run_value
     saturated_utilization saturated_utilization_half_width scheduler score searched

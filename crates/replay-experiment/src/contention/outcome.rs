@@ -56,7 +56,7 @@ impl ContentionRun {
                 number: job.number,
                 submit: own.map(|own| own.submit),
                 estimate: own.map(|own| own.estimate),
-                user: own.and_then(|own| workload.users.of(own)),
+                labels: own.map(|own| workload.labels.of(own)).unwrap_or_default(),
                 size: job.size,
             };
             ContentionJobRow { run: self.run, key: &self.key, submitted, job }
@@ -203,7 +203,7 @@ impl Table for ContentionJobRow<'_> {
     fn columns() -> Vec<Column<Self>> {
         let sent = |job: &JobContention, value: f64| (job.packets > 0).then_some(value);
         let [_, _, scheduler, allocator, tie, ..] = RunKey::columns(|of: &Self| of.key);
-        let [number, submit, estimate, user, size] = Submitted::columns(|of: &Self| of.submitted);
+        let [number, submit, estimate, user, group, queue, partition, size] = Submitted::columns(|of: &Self| of.submitted);
         let mut columns = vec![
             run_column(|of: &Self| of.run),
             scheduler,
@@ -213,6 +213,9 @@ impl Table for ContentionJobRow<'_> {
             submit,
             estimate,
             user,
+            group,
+            queue,
+            partition,
             size,
             Column::new(name::packets, "packets", "number of packets sent", |of: &Self| of.job.packets),
             Column::new(name::target_cycles, "cycles", "time that the job should take if it runs alone: run time x scale", |of: &Self| of.job.target),

@@ -57,7 +57,7 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
         run: job.run,
         own_run: job.run,
         estimate: job.estimate,
-        user: None,
+        labels: Default::default(),
         size: job.size,
         served_size: job.size,
         points: job.size,

@@ -352,7 +352,11 @@ mod tests {
         for (more, extra) in [("", ""), (" \t ", ""), (" xx 20", "xx 20"), ("\t{7,7} q", "{7,7} q")]
         {
             let line = format!("{eighteen}{more}");
-            assert_eq!(record(line.as_bytes(), &mut out, &mut Vec::new()), Ok((18, extra.as_bytes())), "{line}");
+            assert_eq!(
+                record(line.as_bytes(), &mut out, &mut Vec::new()),
+                Ok((18, extra.as_bytes())),
+                "{line}"
+            );
             assert_eq!(out.think_time, 18.0);
         }
     }

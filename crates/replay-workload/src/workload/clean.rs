@@ -6,6 +6,7 @@ use super::job::Job;
 use super::oversize;
 use super::policy::{Policy, Repair, Rounding, SizeSource};
 use super::report::{Change, CleaningReport, DropReason};
+use crate::number::{counted, grouped};
 use crate::swf::{Field, Record};
 
 impl Policy {
@@ -45,7 +46,18 @@ pub struct Cleaner<'a> {
     machine_procs: Option<u32>,
     jobs: Vec<Job>,
     report: CleaningReport,
+    /// The first dropped records and their fields after field 18, until a job is kept.
+    dropped: Vec<(Record, Vec<u8>)>,
 }
+
+/// Maximum number of dropped records that are cleaned again by other policies, for the hint of [`Cleaner::advice`].
+const MAX_DROPPED: usize = 1000;
+
+/// Maximum length of the fields after field 18 of such a record, in bytes.
+const MAX_EXTRA: usize = 1 << 16;
+
+/// Maximum number of policies in a hint.
+const MAX_ADVISED: usize = 3;
 
 /// A record during cleaning, with the changes made so far.
 struct Draft<'a> {
@@ -70,7 +82,7 @@ impl<'a> Cleaner<'a> {
         let mut report =
             CleaningReport { policy: policy.name.to_owned(), ..CleaningReport::default() };
         report.extra.used = policy.size.is_extra();
-        Cleaner { policy, machine_procs, jobs: Vec::new(), report }
+        Cleaner { policy, machine_procs, jobs: Vec::new(), report, dropped: Vec::new() }
     }
 
     /// Cleans the next record, which is on line `line` (1-based; 0 if there is no file).
@@ -93,6 +105,7 @@ impl<'a> Cleaner<'a> {
     ) -> Result<(), CleaningError> {
         self.report.read += 1;
         let extra_fields = !extra.is_empty();
+        let text = extra;
         let extra = Extra::new(extra);
         let mut draft = Draft { policy: self.policy, line, record, extra, changes: 0 };
         if extra_fields {
@@ -111,13 +124,57 @@ impl<'a> Cleaner<'a> {
                     *self.report.changes.entry(change).or_default() += 1;
                 }
                 self.jobs.push(job);
+                self.dropped.clear();
                 Ok(())
             }
             Err(Stop::Drop(reason)) => {
                 *self.report.drops.entry(reason).or_default() += 1;
+                let is_room = self.dropped.len() < MAX_DROPPED && text.len() <= MAX_EXTRA;
+                if self.jobs.is_empty() && is_room {
+                    self.dropped.push((*record, text.to_vec()));
+                }
                 Ok(())
             }
             Err(Stop::Error(error)) => Err(*error),
+        }
+    }
+
+    /// Returns a hint for a policy that has kept no job: policies that keep most of the records, with their different
+    /// rules. The hint is based on the first 1,000 records. Empty if a job was kept.
+    pub(super) fn advice(&self) -> String {
+        if !self.jobs.is_empty() || self.dropped.is_empty() {
+            return String::new();
+        }
+        let tried = self.dropped.len() as u64;
+        let rules = |policy: &Policy| -> Vec<String> {
+            let settings = policy.describe().into_iter().zip(self.policy.describe());
+            let differs = settings.filter(|(row, own)| {
+                row.setting != own.setting
+                    && self.report.drops.keys().any(|reason| reason.rule() == row.rule)
+            });
+            differs.map(|(row, _)| format!("{}: {}", row.rule, row.setting)).collect()
+        };
+        let kept = |policy: &&'static Policy| {
+            let mut cleaner = Cleaner::new(policy, self.machine_procs);
+            for (record, extra) in &self.dropped {
+                cleaner.push_wide(0, record, extra).ok()?;
+            }
+            let (kept, rules) = (cleaner.report.kept, rules(policy));
+            (kept > 0 && !rules.is_empty()).then_some((policy.name, kept, rules))
+        };
+        let mut advised: Vec<_> =
+            Policy::ALL.iter().filter(|policy| !policy.strict).filter_map(kept).collect();
+        advised.sort_by_key(|advised| std::cmp::Reverse(advised.1));
+        let text = advised.iter().take(MAX_ADVISED).map(|(name, kept, rules)| {
+            let (kept, rules) = (grouped(*kept), rules.join(", "));
+            format!("--policy {name} keeps {kept} of {} ({rules})", counted(tried, "record"))
+        });
+        let text: Vec<String> = text.collect();
+        let has_no_size = self.report.drops.keys().eq([&DropReason::SizeUnknown]);
+        match text.is_empty() {
+            false => text.join("; "),
+            true if has_no_size => "no policy finds a size: fields 5 and 8 have none".to_owned(),
+            true => "no policy keeps these records".to_owned(),
         }
     }
 
@@ -275,12 +332,12 @@ impl Draft<'_> {
 
     /// Converts a non-negative time to whole seconds.
     fn seconds(&mut self, time: f64, field: Field) -> Result<i64, Stop> {
-        let whole = match self.policy.rounding {
-            Rounding::Truncate => time.trunc(),
-            Rounding::Nearest => time.round(),
+        let (whole, change) = match self.policy.rounding {
+            Rounding::Truncate => (time.trunc(), Change::TimeTruncated),
+            Rounding::Nearest => (time.round(), Change::TimeRounded),
         };
         if whole != time {
-            self.change(Change::TimeRounded, field)?;
+            self.change(change, field)?;
         }
         Ok(whole as i64)
     }

@@ -150,7 +150,11 @@ impl fmt::Display for DependencyCounts {
         write!(f, "{} record{plural} with a preceding job", grouped(named))?;
         if several > 0 {
             let all = grouped(earlier + later + absent + itself);
-            write!(f, ", {} of these with several, in total {all} preceding jobs", grouped(several))?;
+            write!(
+                f,
+                ", {} of these with several, in total {all} preceding jobs",
+                grouped(several)
+            )?;
         }
         match constant {
             Some(value) => {
@@ -408,7 +412,8 @@ fn break_cycles(follows: &mut [Vec<Follows>], jobs: &[Job]) -> u64 {
         all.iter().map(move |follows| (follows.job.index(), dependent))
     });
     // The last job of a cycle has a dependent that is earlier in the file.
-    let is_earlier = |&(before, dependent): &(usize, usize)| jobs[dependent].line < jobs[before].line;
+    let is_earlier =
+        |&(before, dependent): &(usize, usize)| jobs[dependent].line < jobs[before].line;
     let mut last_jobs: Vec<usize> = edges.clone().filter(is_earlier).map(|edge| edge.0).collect();
     if last_jobs.is_empty() {
         return 0;

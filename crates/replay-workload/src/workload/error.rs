@@ -148,11 +148,13 @@ pub enum LoadError {
         tally: Box<ErrorTally>,
     },
     /// Cleaning left no jobs.
-    #[error("{file}: cleaning leaves no job: {report}")]
+    #[error("{file}: cleaning leaves no job: {report}\nhint: {hint}")]
     NoJobs {
         /// The file as the user named it.
         file: String,
         /// The report of cleaning, which counts drops and changes.
         report: Box<CleaningReport>,
+        /// Policies that keep records.
+        hint: String,
     },
 }

@@ -11,7 +11,7 @@ use super::error::{CleaningError, LoadError};
 use super::job::Job;
 use super::oversize::fit_to_machine;
 use super::policy::{Oversize, Policy};
-use super::recorded_values::RecordedValues;
+use super::recorded_values::{RecordedLabels, RecordedValues};
 use super::report::{Change, CleaningReport};
 use super::stochastic::{ShapeError, ShapeFile, shapes_path};
 use super::window::Window;
@@ -37,8 +37,8 @@ pub struct Workload {
     pub jobs: Vec<Job>,
     /// Recorded wait times of the jobs, in whole seconds.
     pub waits: RecordedValues,
-    /// Recorded users of the jobs.
-    pub users: RecordedValues,
+    /// Recorded users, groups, queues and partitions of the jobs.
+    pub labels: RecordedLabels,
     /// Dependencies between the records.
     pub links: Links,
     /// The report of cleaning and of the window: counts of dropped and changed jobs.
@@ -141,7 +141,7 @@ impl Workload {
         let mut reader = Reader::new(input, file.clone()).with_options(options);
         let mut cleaner = Cleaner::new(policy, None);
         let (mut record, mut linker) = (Record::UNKNOWN, Linker::default());
-        let (mut waits, mut users) = (RecordedValues::default(), RecordedValues::default());
+        let (mut waits, mut labels) = (RecordedValues::default(), RecordedLabels::default());
         while reader.read_record(&mut record)? {
             cleaner
                 .push_wide(reader.line(), &record, reader.extra())
@@ -149,9 +149,10 @@ impl Workload {
             // A fraction of a second before 0 is unknown, although it truncates to 0.
             let wait = if record.wait_time >= 0.0 { record.wait_time as i64 } else { -1 };
             waits.push(reader.line(), wait);
-            users.push(reader.line(), record.user);
+            labels.push(reader.line(), &record);
             linker.push(reader.line(), &record, reader.other_preceding_jobs());
         }
+        let hint = cleaner.advice();
         let (mut jobs, mut report) = cleaner.finish();
         report.lines = reader.line();
         let others = reader.other_lines();
@@ -173,7 +174,7 @@ impl Workload {
             return Err(LoadError::NoRecords { file, tally: Box::new(tally) });
         }
         if jobs.is_empty() {
-            return Err(LoadError::NoJobs { file, report: Box::new(report) });
+            return Err(LoadError::NoJobs { file, report: Box::new(report), hint });
         }
         let outside = match window.apply(&mut jobs, &header) {
             Ok(outside) => outside,
@@ -183,7 +184,7 @@ impl Workload {
         report.after_window = outside.after as u64;
         let digest = input.into_inner().hasher.finalize().to_hex().to_string();
         let name = report.name.clone();
-        Ok(Workload { name, source, digest, header, jobs, waits, users, links, report })
+        Ok(Workload { name, source, digest, header, jobs, waits, labels, links, report })
     }
 
     /// Returns a copy of the workload with other jobs: either a subset of its jobs or modified jobs.
@@ -195,7 +196,7 @@ impl Workload {
             digest: self.digest.clone(),
             header: self.header.clone(),
             waits: self.waits.clone(),
-            users: self.users.clone(),
+            labels: self.labels.clone(),
             links: self.links.clone(),
             report: self.report.clone(),
         }

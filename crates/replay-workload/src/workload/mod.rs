@@ -60,7 +60,7 @@ pub use policy::{
 pub use recorded_placements::{
     RecordedPlacements, RecordedPlacementsError, UnmatchedPlacements, Unreadable,
 };
-pub use recorded_values::RecordedValues;
+pub use recorded_values::{JobLabels, RecordedLabels, RecordedValues};
 pub use report::{Change, CleaningReport, DropReason};
 pub use scale::{Scaled, offered_load, scale_load, scaled_name, unscaled_name};
 pub use shake::{Shake, ShakeError};

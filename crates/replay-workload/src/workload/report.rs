@@ -56,12 +56,29 @@ texts! {
         EstimateMultiplied => "estimate raised to a multiple of run time",
         /// A negative submit time was set to 0.
         SubmitToZero => "negative submit time zeroed",
-        /// A time with a fraction was rounded to whole seconds.
+        /// A time with a fraction was rounded to the nearest second.
         TimeRounded => "time rounded to a second",
         /// The size was reduced to the size of the machine.
         SizeClamped => "size reduced to the machine's size",
         /// The job was renumbered.
         Renumbered => "job renumbered",
+        /// The fraction of a time was cut off.
+        TimeTruncated => "fraction of a second cut off",
+    }
+}
+
+impl DropReason {
+    /// Returns the name of the rule in [`Policy::describe`](super::Policy::describe) that drops records for this reason.
+    pub(super) fn rule(self) -> &'static str {
+        match self {
+            DropReason::SizeUnknown => "size",
+            DropReason::Cancelled => "cancelled before it ran",
+            DropReason::RunNegative => "negative run time",
+            DropReason::RunZero => "run time 0",
+            DropReason::EstimateTight => "estimate not above run time",
+            DropReason::SubmitNegative => "negative submit time",
+            DropReason::LargerThanMachine => "larger than the machine",
+        }
     }
 }
 

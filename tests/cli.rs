@@ -43,6 +43,7 @@ mod cli {
     pub mod shards;
     pub mod show;
     pub mod sidecars;
+    pub mod site_ids;
     pub mod stochastic;
     pub mod streams;
     pub mod sweep;
@@ -80,6 +81,7 @@ fn main() -> ExitCode {
         cli::shards::trials(),
         cli::show::trials(),
         cli::sidecars::trials(),
+        cli::site_ids::trials(),
         cli::explain::trials(),
         cli::compare::trials(),
         cli::intervals::trials(),

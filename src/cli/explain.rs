@@ -11,6 +11,7 @@ use serde_json::json;
 use super::args::{GridArgs, OutputArgs};
 use super::exit::{Exit, Failure};
 use super::interrupt::cancel_token;
+use super::job_name::{JobName, notation};
 use super::output::configuration;
 use super::print::columns;
 use super::print::{FormatArg, TableArgs, wrapped};
@@ -41,9 +42,12 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub grid: GridArgs,
 
-    /// Show or explain the start of the job with this number.
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Explain")]
-    pub job: i64,
+    /// Show or explain the start of this job: its number in the trace, or its id in the log.
+    ///
+    /// Ids are read from NAME.ids.csv beside the trace, which import writes: 500333, 500020_3. A number takes precedence
+    /// over an equal id of another job; id:335 is always an id.
+    #[arg(long, value_name = "JOB", allow_hyphen_values = true, help_heading = "Explain")]
+    pub job: JobName,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -82,16 +86,18 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let (loaded, cell) = ResolvedGrid::one(&args.grid, "explain", why, quiet)?;
     session.reads(loaded.inputs());
     let plan = loaded.plan.digest().map_err(Failure::usage)?;
-    session.configure(&serde_json::json!({"plan": plan, "job": args.job}))?;
     let cell = &cell;
+    let notation = notation(&cell.trace.workload)?;
+    let number = args.job.number(&cell.trace.workload, &notation)?;
+    session.configure(&serde_json::json!({"plan": plan, "job": number}))?;
     let stop = cancel_token(quiet);
     let mut tally = Tally::of("explanations", 1);
     let mut explanation =
         Steps { cell, loaded: &loaded, parts: Vec::new(), rows: Vec::new(), is_printed: false };
-    match explain(cell, args.job, &stop) {
+    match explain(cell, number, &stop) {
         Ok(starts) if !starts.is_empty() => {
             tally.done = 1;
-            explanation.parts = parts(&starts, &cell.trace.topology);
+            explanation.parts = parts(&starts, &cell.trace.topology, &notation);
             explanation.rows = steps(&explanation.parts);
             if session.format() == FormatArg::Json {
                 let mut data = data(&starts, &cell.trace.topology);
@@ -103,7 +109,7 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
             }
         }
         Ok(_) => {
-            return Err(Failure::usage_message(why_not_started(cell, args.job)));
+            return Err(Failure::usage_message(why_not_started(cell, number, &notation)));
         }
         Err(CellProblem::Cancelled(_)) => {}
         Err(problem) => return Err(Failure::data(problem)),

@@ -29,6 +29,7 @@ mod explain;
 mod figure_args;
 mod import;
 mod interrupt;
+mod job_name;
 mod journal;
 mod list;
 mod load;

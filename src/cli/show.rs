@@ -16,6 +16,7 @@ use super::args::{GridArgs, OutputArgs, WriteArg};
 use super::exit::{Exit, Failure};
 use super::explain::ONE_ALLOC;
 use super::interrupt::cancel_token;
+use super::job_name::{JobName, notation};
 use super::output::configuration;
 use super::print::FormatArg;
 use super::resolved_grid::ResolvedGrid;
@@ -26,10 +27,10 @@ use super::skipped_jobs::why_not_started;
 use replay_core::number::grouped;
 use replay_core::swf::Header;
 use replay_core::topology::{Hierarchy, NodeId, Topology};
-use replay_core::workload::TraceTime;
+use replay_core::workload::{Notation, TraceTime};
 use replay_experiment::snapshot::{HeldAllocation, Snapshot, When, snapshot};
 use replay_experiment::{Cell, CellProblem};
-use replay_output::plot::{Edge, MachineMap, Plots, save};
+use replay_output::plot::{Edge, JobNames, MachineMap, Plots, save};
 use replay_output::report::machine::{ABSENT, Sheets, holders, machine_map, symbol};
 use replay_output::report::{Sheet, Shown};
 use std::io::stdout;
@@ -59,9 +60,12 @@ pub struct ShowArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Show")]
     pub at: Option<TraceTime>,
 
-    /// Show or explain the start of the job with this number.
-    #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Show")]
-    pub job: Option<i64>,
+    /// Show or explain the start of this job: its number in the trace, or its id in the log.
+    ///
+    /// Ids are read from NAME.ids.csv beside the trace, which import writes: 500333, 500020_3. A number takes precedence
+    /// over an equal id of another job; id:335 is always an id.
+    #[arg(long, value_name = "JOB", allow_hyphen_values = true, help_heading = "Show")]
+    pub job: Option<JobName>,
 
     /// Show the candidates for the job's processors, with scores and tie values.
     ///
@@ -131,11 +135,14 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let why = "show: allocator recorded may place several jobs on a processor, which show cannot draw; name another allocator";
     let (loaded, cell) = ResolvedGrid::one(&args.grid, "show", why, quiet)?;
     session.reads(loaded.inputs());
+    let cell = &cell;
+    let workload = &cell.trace.workload;
+    let notation = notation(workload)?;
+    let job = args.job.as_ref().map(|job| job.number(workload, &notation)).transpose()?;
     session.configure(&serde_json::json!({
         "plan": loaded.plan.digest().map_err(Failure::usage)?,
-        "shown": selection(args),
+        "shown": selection(args, job),
     }))?;
-    let cell = &cell;
     if cell.trace.topology.cluster().is_some() {
         let windowed = args.gantt.is_some() || args.film.is_some() || args.perfetto;
         if windowed || args.candidates {
@@ -147,29 +154,29 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let drawn = [(args.gantt, Drawn::Gantt), (args.film, Drawn::Film)];
     if let Some((window, drawn)) = drawn.into_iter().find_map(|(at, drawn)| Some((at?, drawn))) {
         let window = window.seconds(&cell.trace.workload.header)?;
-        return window::draw(&mut session, &loaded, cell, drawn, window);
+        return window::draw(&mut session, &loaded, cell, notation, drawn, window);
     }
     if args.perfetto {
-        return window::events(cell, &args.write, quiet);
+        return window::events(cell, &notation, &args.write, quiet);
     }
-    let when = match (args.at, args.job) {
+    let when = match (args.at, job) {
         (Some(at), _) => When::At(seconds("--at", at, &cell.trace.workload.header)?),
         (None, number) => When::Started(number.unwrap_or_default()),
     };
     if args.candidates {
-        return candidates::show_candidates(&mut session, &loaded, cell, when);
+        return candidates::show_candidates(&mut session, &loaded, cell, notation, when);
     }
     let stop = cancel_token(quiet);
     let mut tally = Tally::of("pictures", 1);
-    let mut shown = Picture { cell, loaded: &loaded, taken: None };
+    let mut shown = Picture { cell, loaded: &loaded, notation, taken: None };
     match snapshot(cell, when, &stop) {
         Ok(Some(taken)) => {
             tally.done = 1;
             shown.taken = Some(taken);
         }
         Ok(None) => {
-            let number = args.job.unwrap_or_default();
-            return Err(Failure::usage_message(why_not_started(cell, number)));
+            let number = job.unwrap_or_default();
+            return Err(Failure::usage_message(why_not_started(cell, number, &shown.notation)));
         }
         Err(CellProblem::Cancelled(_)) => {}
         Err(problem) => return Err(Failure::data(problem)),
@@ -182,9 +189,9 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     {
         session.print_line(match taken.span {
             Some([first, last]) => format!(
-                "no job runs at that time; the jobs run from {} s to {} s",
-                grouped(first),
-                grouped(last)
+                "no job runs at that time; the jobs run from {} to {}",
+                shown.notation.instant(first),
+                shown.notation.instant(last)
             ),
             None => "no job runs at any time".to_string(),
         });
@@ -193,7 +200,7 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
 }
 
 /// Returns the options that select what is shown. The text is part of the identity of results: its form must not change.
-fn selection(args: &ShowArgs) -> String {
+fn selection(args: &ShowArgs, job: Option<i64>) -> String {
     let optional = |value: Option<String>| value.map_or("None".into(), |it| format!("Some({it})"));
     let instant = |at: TraceTime| match at {
         TraceTime::Seconds(seconds) => format!("Seconds({seconds})"),
@@ -203,7 +210,7 @@ fn selection(args: &ShowArgs) -> String {
         let ends = window.map(|Window(ends)| ends.map(instant));
         optional(ends.map(|[from, until]| format!("Window([{from}, {until}])")))
     };
-    let (at, job) = (optional(args.at.map(instant)), optional(args.job.map(|it| it.to_string())));
+    let (at, job) = (optional(args.at.map(instant)), optional(job.map(|it| it.to_string())));
     format!("({at}, {job}, {}, {}, {})", args.candidates, window(args.gantt), window(args.film))
 }
 
@@ -225,10 +232,20 @@ fn edges(topology: &Topology) -> [Edge; 2] {
     [edge(0), edge(1)]
 }
 
+/// Clause of the subtitle of a figure whose jobs have the ids of the log.
+const IDS: &str = "jobs are labelled with their ids in the log";
+
+/// Returns the ids in the log of these jobs, as far as they differ from the numbers.
+fn ids_of(notation: &Notation, jobs: impl Iterator<Item = i64>) -> JobNames {
+    let Some(ids) = &notation.ids else { return JobNames::default() };
+    JobNames(jobs.filter_map(|job| Some((job, ids.id(job)?.to_string()))).collect())
+}
+
 /// A snapshot of a cell.
 struct Picture<'a> {
     cell: &'a Cell,
     loaded: &'a ResolvedGrid,
+    notation: Notation,
     taken: Option<Snapshot>,
 }
 
@@ -253,8 +270,8 @@ impl Picture<'_> {
         [
             format!("{} on {}, {}, {}", key.trace, key.topology, key.scheduler, key.strategy()),
             format!(
-                "at {} s: {} job{} on {} of {} {what}{down}, {} job{} waiting",
-                grouped(taken.at),
+                "at {}: {} job{} on {} of {} {what}{down}, {} job{} waiting",
+                self.notation.instant(taken.at),
                 grouped(jobs),
                 plural(jobs),
                 grouped(held as u64),
@@ -295,15 +312,29 @@ impl Results for Picture<'_> {
             let place = taken.holds.iter().position(|other| std::ptr::eq(other, hold));
             place.map(|place| symbol(taken, place).to_string())
         };
-        let mut columns = vec![
-            Shown::text("map", place),
-            Shown::column(name::job, "job", 0),
-            Shown::column(name::size, "size", 0),
-            Shown::measure(name::submit, "submit", 0),
-            Shown::measure(name::start, "start", 0),
-            Shown::measure(name::end, "end", 0),
-            Shown::measure(name::wait, "wait", 0),
-        ];
+        let notation = &self.notation;
+        let id = |hold: &HeldAllocation| {
+            let id = notation.ids.as_ref().and_then(|ids| ids.id(hold.job.number));
+            id.map(str::to_string)
+        };
+        let mut columns = vec![Shown::text("map", place), Shown::column(name::job, "job", 0)];
+        columns.extend(notation.ids.is_some().then(|| Shown::text("id", id).right()));
+        columns.push(Shown::column(name::size, "size", 0));
+        match notation.epoch {
+            None => columns.extend([
+                Shown::measure(name::submit, "submit", 0),
+                Shown::measure(name::start, "start", 0),
+                Shown::measure(name::end, "end", 0),
+            ]),
+            Some(_) => columns.extend([
+                Shown::text("submit", |hold: &HeldAllocation| notation.date(hold.job.submit)),
+                Shown::text("start", |hold: &HeldAllocation| notation.date(hold.job.start)),
+                Shown::text("end", |hold: &HeldAllocation| {
+                    notation.date(hold.job.start + hold.job.run)
+                }),
+            ]),
+        }
+        columns.push(Shown::measure(name::wait, "wait", 0));
         let distance = Shown::column(name::distance, "mean hops", 2);
         match self.cell.trace.topology.hierarchy() {
             Some(machine) => {
@@ -335,7 +366,8 @@ impl Results for Picture<'_> {
         let sheets = Sheets::of(topology);
         let [title, doing] = self.words(taken);
         let job = taken.requested.map(|place| taken.holds[place].job.number);
-        let job = job.map(|number| format!("job {number} in black has just started"));
+        let job = job
+            .map(|number| format!("job {} in black has just started", self.notation.job(number)));
         let hosts = topology
             .cluster()
             .filter(|cluster| cluster.levels() > 1)
@@ -352,9 +384,10 @@ impl Results for Picture<'_> {
                 false => format!("a row is a {leaf} with a cell for each of its nodes"),
             }
         });
+        let ids = self.notation.ids.is_some().then(|| IDS.to_string());
         let figure = MachineMap {
             title,
-            subtitle: [Some(doing), hosts, leaves, Sheets::unfolded(topology), job]
+            subtitle: [Some(doing), hosts, leaves, Sheets::unfolded(topology), job, ids]
                 .into_iter()
                 .flatten()
                 .collect(),
@@ -369,6 +402,7 @@ impl Results for Picture<'_> {
                 }
             },
             jobs: taken.holds.iter().map(|hold| hold.job.number).collect(),
+            names: ids_of(&self.notation, taken.holds.iter().map(|hold| hold.job.number)),
             highlighted: taken.requested,
             edges: edges(topology),
             rows: sheets.row_names().to_vec(),
@@ -412,7 +446,8 @@ mod tests {
         ] {
             let words = ["show"].into_iter().chain(options.split(' '));
             let command = Command::try_parse_from(words).expect("valid options");
-            assert_eq!(selection(&command.args), expected);
+            let job = command.args.job.as_ref().map(|_| 7);
+            assert_eq!(selection(&command.args, job), expected);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::exit::eprint_line;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::number::{counted, grouped};
+use replay_core::workload::Notation;
 use replay_experiment::explained::steps::steps;
 use replay_experiment::{Cell, LeftOutJob, RejectedSize, RejectedSizes, RunKey, left_out_job};
 
@@ -19,8 +20,9 @@ const RULE: &str =
 const LINES: usize = 10;
 
 /// Returns a message with the reason why the job with this number received no processors in a run.
-pub fn why_not_started(cell: &Cell, number: i64) -> String {
+pub fn why_not_started(cell: &Cell, number: i64, notation: &Notation) -> String {
     let name = &cell.trace.workload.name;
+    let job = notation.job(number);
     match left_out_job(cell, number) {
         Some(LeftOutJob { size, explanation }) if cell.trace.topology.hierarchy().is_some() => {
             let parts: Vec<_> = explanation.into_iter().map(|part| ("allocator", part)).collect();
@@ -31,20 +33,20 @@ pub fn why_not_started(cell: &Cell, number: i64) -> String {
             let more = format!("and {} more", counted(more as u64, "line"));
             lines.extend((steps.len() > LINES).then_some(&more[..]));
             format!(
-                "--job {number}: {} leaves out this job of {name}: the rule has no placement for {} on the idle machine:\n  {}",
+                "--job {job}: {} leaves out this job of {name}: the rule has no placement for {} on the idle machine:\n  {}",
                 cell.key().strategy(),
                 counted(u64::from(size), "node"),
                 lines.join("\n  "),
             )
         }
         Some(LeftOutJob { size, .. }) => format!(
-            "--job {number}: {} leaves out this job of {name}: no permitted box has the size of the job, {} ({FIT})",
+            "--job {job}: {} leaves out this job of {name}: no permitted box has the size of the job, {} ({FIT})",
             cell.key().strategy(),
             grouped(size),
         ),
         None => {
             format!(
-                "--job {number}: in {name}, no job has this number, or the job received no processors"
+                "--job {job}: in {name}, no job has this number, or the job received no processors"
             )
         }
     }

@@ -145,7 +145,7 @@ fn writes_steps() {
 fn reports_what_cannot_be_explained() {
     let dir = Dir::with_trace();
     let explain = |rest: &str| dir.replay(&format!("explain --jobs 50 -q {rest}"));
-    explain("").refused(&["--job <N>"]);
+    explain("").refused(&["--job <JOB>"]);
     explain("--job 999999").fails(
         2,
         1,

@@ -32,8 +32,8 @@ fn repeats_recorded_placements() {
     let dir = dir("1,0-3\n2,\"4,5\"\n3,\"12,15\"\n");
     let run = dir.replay(&format!("--trace j.swf {BOTH} --format json")).code(0);
     let run = run.says(
-        "j on 4x4, recorded placements: 0 jobs on processors held by other jobs; peak \
-                        processors in use: 1 on 8 points",
+        "j on 4x4, recorded placements: 0 jobs on processors held by other jobs; no node \
+                        was held by two jobs at a time",
     );
     // The distances are (1 + 2 + 3 + 1 + 2 + 1) + 1 + 3 hops, and one job waits 5 s.
     let expected = ["14 4.666666666666667 1.6666666666666667 recorded recorded"];

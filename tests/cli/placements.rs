@@ -56,8 +56,8 @@ fn rows(path: &Path) -> Vec<Row> {
     .collect()
 }
 
-/// Tables of jobs have estimates, users, groups, queues, partitions and strategies; their metadata has the start time of the
-/// trace.
+/// Tables of jobs have estimates, users, groups, queues, partitions and strategies; their metadata has the start time of
+/// the trace.
 fn tables_have_estimates_and_labels_of_the_log() {
     let log = "; MaxProcs: 16\n; UnixStartTime: 843484160\n\
                7 0 -1 100 4 -1 -1 4 300 -1 1 5 6 -1 0 3 -1 -1\n\

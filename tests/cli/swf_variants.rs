@@ -95,27 +95,23 @@ fn jobs_follow_several_others() {
             "; MaxProcs: 16\n1 0 0 100 {rest} -1 -1\n2 0 0 200 {rest} -1 -1\n3 0 0 50 {rest} 1&2 30\n4 0 0 5 {rest} 3&9 -1\n"
         ),
     );
-    let starts = |rest: &str| {
-        let line = format!("--trace t.swf --alloc mc1x1 --job-table --out {rest}");
-        dir.replay(&line).code(0)
-    };
-    let run = starts("ignored");
-    run.says("2 records with a preceding job, 2 of these with several, in total 4 preceding jobs: 3 usable");
-    starts("honoured --deps honour").says("2 jobs follow others");
-    let rows = |name: &str| {
-        let table = String::from_utf8(dir.read(&format!("{name}/jobs.csv"))).expect("text");
-        let mut lines =
-            table.lines().map(|line| line.split(',').map(str::to_string).collect::<Vec<_>>());
-        let names = lines.next().expect("a line of names");
-        let at = |name: &str| names.iter().position(|column| column == name).expect("a column");
-        let [job, arrival, start] = ["job", "arrival", "start"].map(at);
-        lines
-            .map(|row| [job, arrival, start].map(|at| row[at].clone()).join(" "))
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(rows("ignored"), ["1 0 0", "2 0 0", "3 0 0", "4 0 0"]);
+    let run = dir.replay("--trace t.swf --alloc mc1x1").code(0);
+    let counts = "2 records with a preceding job, 2 of these with several, in total 4 preceding jobs: 3 usable";
+    run.says(counts);
+    let run = dir.replay("--trace t.swf --alloc mc1x1 --deps honour").code(0);
+    run.says("2 jobs follow others");
     // Job 3 arrives 30 s after the later of its predecessors has ended.
-    assert_eq!(rows("honoured"), ["1 0 0", "2 0 0", "3 230 230", "4 280 280"]);
+    for (rules, job, arrival) in [
+        ("ignore", 3, 0),
+        ("ignore", 4, 0),
+        ("honour", 3, 230),
+        ("honour", 4, 280),
+        ("force", 3, 230),
+        ("shift", 3, 200),
+    ] {
+        let line = format!("explain --trace t.swf --alloc mc1x1 --deps {rules} --job {job}");
+        dir.replay(&line).code(0).prints(&format!("the job arrives at {arrival} s;"));
+    }
 }
 
 fn reads_numbers_of_headers_whole() {

@@ -61,9 +61,9 @@ mod zone;
 
 pub use error::{Fault, ImportError, LineFault, Reason};
 pub use map::ColumnMap;
+pub use replay_workload::workload::civil;
 pub use report::{Class, Count, Place, Report};
 pub use source::{Kind, Limit, Source, Submit, Unit, descriptions};
-pub use value::civil;
 pub use zone::Zone;
 
 use std::borrow::Cow;

@@ -15,6 +15,27 @@ pub fn counted(count: impl Into<i128>, what: &str) -> String {
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
+/// Formats a duration in seconds for people, in its two largest units, truncated: `45 s`, `12 min 05 s`, `2 h 03 min`,
+/// `3 d 04 h`.
+pub fn duration(seconds: i64) -> String {
+    let (sign, time) = (if seconds < 0 { "-" } else { "" }, seconds.unsigned_abs());
+    let units = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")];
+    let text = units.windows(2).find(|pair| time >= pair[0].0).map(|pair| {
+        let [(unit, name), (part, part_name)] = [pair[0], pair[1]];
+        let (count, rest) = (grouped(time / unit), time % unit / part);
+        format!("{count} {name} {rest:02} {part_name}")
+    });
+    sign.to_string() + &text.unwrap_or_else(|| format!("{time} s"))
+}
+
+/// Formats a duration in seconds for people, followed by its exact value: `2 h 03 min (7,412 s)`, `45 s`.
+pub fn exact_duration(seconds: i64) -> String {
+    match seconds.unsigned_abs() {
+        0..60 => duration(seconds),
+        _ => format!("{} ({} s)", duration(seconds), grouped(seconds)),
+    }
+}
+
 /// Formats a real number with `decimals` decimal places and thousands separators: `210,296.609`. A
 /// value that rounds to zero has no sign.
 pub fn fixed(value: f64, decimals: usize) -> String {
@@ -65,6 +86,25 @@ pub fn pair(text: &str) -> Option<i64> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn durations_have_two_units() {
+        for (seconds, text) in [
+            (0, "0 s"),
+            (59, "59 s"),
+            (60, "1 min 00 s"),
+            (725, "12 min 05 s"),
+            (7412, "2 h 03 min"),
+            (86_399, "23 h 59 min"),
+            (273_600, "3 d 04 h"),
+            (86_400_000_000, "1,000,000 d 00 h"),
+            (-7412, "-2 h 03 min"),
+        ] {
+            assert_eq!(duration(seconds), text);
+        }
+        assert_eq!(exact_duration(7412), "2 h 03 min (7,412 s)");
+        assert_eq!(exact_duration(59), "59 s");
+    }
 
     proptest! {
         #[test]

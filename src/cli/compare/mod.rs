@@ -18,6 +18,7 @@ use projection::{Axes, RunMeasure};
 use crate::cli::args::ProcessArgs;
 use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::figure_args::FigureArgs;
+use crate::cli::job_name::ids;
 use crate::cli::named_value::one;
 use crate::cli::print::{FormatArg, SortArg, TableArgs};
 use crate::cli::result_kind::Kind;
@@ -25,6 +26,7 @@ use replay_core::metrics::blocks::FEWEST;
 use replay_core::metrics::comparable;
 use replay_core::number::{counted, fixed, grouped};
 use replay_core::sanitize::excerpt;
+use replay_core::workload::JobIds;
 use replay_experiment::compare::{
     CONTENDED, Compared, JobRow, JobTables, Pairs, REPLAYED, RunRow, correct,
 };
@@ -307,7 +309,10 @@ fn schedules(
         )));
     }
     let sorting = args.sort.of::<StartChange>()?;
-    let pairs: Vec<Vec<StartChange>> = paired(base, others, args.process.quiet)?
+    let runs = paired(base, others, args.process.quiet)?;
+    let ids = runs.iter().map(|[first, _]| base.ids(first.trace()));
+    let ids: Vec<_> = ids.collect::<Result<_, Failure>>()?;
+    let pairs: Vec<Vec<StartChange>> = runs
         .into_iter()
         .map(|[first, second]| {
             let (names, pairs) = jobs(args, [base, others], [first, second])?;
@@ -315,7 +320,7 @@ fn schedules(
         })
         .collect::<Result<_, Failure>>()?;
     let plots = args.out.as_deref().map(|dir| Plots::new(dir, style));
-    schedule::show(&pairs, args.table, sorting, plots.as_ref())?;
+    schedule::show(&pairs, &ids, args.table, sorting, plots.as_ref())?;
     Ok(Exit::Done)
 }
 
@@ -446,10 +451,25 @@ impl SelectedRuns {
         }
     }
 
+    /// Returns the description of a trace in the manifest.
+    fn trace(&self, trace: &str) -> Option<&serde_json::Value> {
+        let mut traces = self.manifest["configuration"]["traces"].as_array()?.iter();
+        traces.find(|one| one["name"] == trace)
+    }
+
     /// Returns the digest of a trace, if the manifest contains it.
     fn digest(&self, trace: &str) -> Option<&str> {
-        let mut traces = self.manifest["configuration"]["traces"].as_array()?.iter();
-        traces.find(|one| one["name"] == trace)?["digest"].as_str()
+        self.trace(trace)?["digest"].as_str()
+    }
+
+    /// Returns the ids of the jobs of a trace, from the file beside the trace.
+    fn ids(&self, trace: &str) -> Result<Option<JobIds>, Failure> {
+        let Some(one) = self.trace(trace) else { return Ok(None) };
+        let is_renumbered = one["cleaning"]["changes"].get("renumbered").is_some();
+        match (one["source"].as_str(), one["digest"].as_str()) {
+            (Some(source), Some(digest)) if !is_renumbered => ids(Path::new(source), digest),
+            _ => Ok(None),
+        }
     }
 }
 

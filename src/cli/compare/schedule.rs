@@ -5,6 +5,7 @@ use std::io::Write;
 use crate::cli::exit::Failure;
 use crate::cli::print::{FormatArg, Sorting, TableArgs};
 use replay_core::number::{fixed, grouped};
+use replay_core::workload::JobIds;
 use replay_experiment::schedule_diff::{ScheduleDiff, StartChange};
 use replay_output::plot::{FileNames, Plots, Shift, Shifts, save};
 use replay_output::report::{Sheet, Shown};
@@ -14,18 +15,19 @@ use std::io::stdout;
 const ROWS: usize = 20;
 
 /// Prints how the start times of jobs differ between the runs of each pair, and draws a figure for
-/// each pair.
+/// each pair. `ids` contains the ids of the jobs of each pair in the log, if they are known.
 ///
 /// # Errors
 /// A usage error if a file cannot be written.
 pub fn show(
     pairs: &[Vec<StartChange>],
+    ids: &[Option<JobIds>],
     table: TableArgs,
     sorting: Option<Sorting<StartChange>>,
     plots: Option<&Plots>,
 ) -> Result<(), Failure> {
     let printed = match table.format {
-        FormatArg::Table | FormatArg::Md => print_summary(pairs, table, sorting.as_ref()),
+        FormatArg::Table | FormatArg::Md => print_summary(pairs, ids, table, sorting.as_ref()),
         FormatArg::Json | FormatArg::Csv => {
             let mut rows: Vec<&StartChange> = pairs.iter().flatten().collect();
             if let Some(sorting) = &sorting {
@@ -58,6 +60,7 @@ fn figure(pair: &[StartChange], first: &StartChange) -> Shifts {
 /// Prints a sentence for each pair, and the jobs with the largest shifts.
 fn print_summary(
     pairs: &[Vec<StartChange>],
+    ids: &[Option<JobIds>],
     table: TableArgs,
     sorting: Option<&Sorting<StartChange>>,
 ) -> std::io::Result<()> {
@@ -96,14 +99,18 @@ fn print_summary(
         if most.is_empty() {
             continue;
         }
-        let shown = vec![
-            Shown::text("job", |row: &&StartChange| Some(row.job.to_string())).right(),
+        let ids = ids.get(i).and_then(Option::as_ref);
+        let id = |row: &&StartChange| ids?.id(row.job).map(str::to_string);
+        let mut shown =
+            vec![Shown::text("job", |row: &&StartChange| Some(row.job.to_string())).right()];
+        shown.extend(ids.map(|_| Shown::text("id", id).right()));
+        shown.extend([
             Shown::text("size", |row: &&StartChange| Some(grouped(row.size))).right(),
             Shown::text("submit s", |row: &&StartChange| Some(grouped(row.submit))).right(),
             Shown::text("base start s", |row: &&StartChange| Some(grouped(row.starts[0]))).right(),
             Shown::text("start s", |row: &&StartChange| Some(grouped(row.starts[1]))).right(),
             Shown::text("later s", |row: &&StartChange| Some(grouped(row.later()))).right(),
-        ];
+        ]);
         writeln!(out)?;
         table.sheet(&Sheet::of(&most, shown), 0, &mut out)?;
         if more > 0 {

@@ -19,6 +19,7 @@ use replay_core::allocator::candidate_set::{ScoredCandidate, Term};
 use replay_core::allocator::centre::TieVector;
 use replay_core::allocator::explain::LISTED;
 use replay_core::number::grouped;
+use replay_core::workload::Notation;
 use replay_experiment::explained::{Explained, explain};
 use replay_experiment::snapshot::{When, snapshot};
 use replay_experiment::{Cell, CellProblem};
@@ -41,11 +42,12 @@ pub fn show_candidates(
     session: &mut Session,
     loaded: &ResolvedGrid,
     cell: &Cell,
+    notation: Notation,
     when: When,
 ) -> Result<Exit, Failure> {
     let stop = cancel_token(session.is_quiet());
     let mut tally = Tally::of("pictures", 1);
-    let mut shown = Decision { loaded, cell, explained: None };
+    let mut shown = Decision { loaded, cell, notation, explained: None };
     match explained(cell, when, &stop) {
         Ok(explained) => {
             tally.done = 1;
@@ -104,6 +106,7 @@ fn explained(
 struct Decision<'a> {
     loaded: &'a ResolvedGrid,
     cell: &'a Cell,
+    notation: Notation,
     explained: Option<Explained>,
 }
 
@@ -112,11 +115,14 @@ impl Decision<'_> {
     fn reason_for_none(&self, when: When) -> String {
         let Some(explained) = &self.explained else {
             return match when {
-                When::Started(number) => why_not_started(self.cell, number),
-                When::At(at) => format!("--at {at}: no job holds processors then"),
+                When::Started(number) => why_not_started(self.cell, number, &self.notation),
+                When::At(at) => {
+                    format!("--at: no job holds processors at {}", self.notation.instant(at))
+                }
             };
         };
-        let (number, strategy) = (explained.job.number, self.cell.key().strategy());
+        let strategy = self.cell.key().strategy();
+        let number = self.notation.job(explained.job.number);
         format!(
             "--candidates: {strategy} had no candidates when it allocated processors to job {number}: mc1x1, mm and \
              gen-alg have candidates with tie values, unless a job takes all free processors, and placements has boxes; \
@@ -135,9 +141,9 @@ impl Decision<'_> {
         let all =
             decision.explanation.candidates.as_ref().map_or(0, |all| all.first.len() + all.more);
         let mut words = vec![format!(
-            "at {} s job {} gets {} of {} free processors",
-            grouped(explained.start),
-            explained.job.number,
+            "at {} job {} gets {} of {} free processors",
+            self.notation.instant(explained.start),
+            self.notation.job(explained.job.number),
             grouped(explained.nodes.len() as u64),
             grouped(decision.free.len() as u64)
         )];

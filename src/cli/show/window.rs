@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::{IDS, ids_of};
 use crate::cli::args::WriteArg;
 use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::interrupt::cancel_token;
@@ -14,15 +15,17 @@ use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
 use replay_core::metrics::Allocation;
-use replay_core::number::grouped;
+use replay_core::number::{counted, duration, grouped};
 use replay_core::swf::Header;
 use replay_core::topology::{NodeId, Topology};
-use replay_core::workload::TraceTime;
+use replay_core::workload::{Notation, TraceTime};
 use replay_experiment::files;
 use replay_experiment::fragmentation::{FreeSpace, fragmentation};
 use replay_experiment::{Cell, Measure, RunContext, RunResult, WithRun, run_cell};
 use replay_output::frame::{self, FrameError};
-use replay_output::plot::{Areas, Bar, Film, FilmJob, Gantt, Line, Lines, Plots, Point, save};
+use replay_output::plot::{
+    Areas, Bar, Film, FilmJob, Gantt, JobNames, Line, Lines, Plots, Point, save,
+};
 use replay_output::report::machine::{ABSENT, Sheets, leaves};
 use replay_output::report::{Sheet, Shown, perfetto};
 
@@ -106,6 +109,7 @@ pub fn draw(
     session: &mut Session,
     loaded: &ResolvedGrid,
     cell: &Cell,
+    notation: Notation,
     drawn: Drawn,
     window: [i64; 2],
 ) -> Result<Exit, Failure> {
@@ -114,7 +118,8 @@ pub fn draw(
         return Err(Failure::usage_message(message));
     }
     let mut tally = Tally::of("pictures", 1);
-    let mut part = WindowView { loaded, cell, drawn, window, run: None, spaces: Vec::new() };
+    let mut part =
+        WindowView { loaded, cell, notation, drawn, window, run: None, spaces: Vec::new() };
     if let Some(mut run) = ran(cell, session.is_quiet())? {
         let whole = window;
         let window = within_run(&run, window);
@@ -125,8 +130,8 @@ pub fn draw(
         run.allocations.retain(inside);
         run.jobs.clear();
         if run.allocations.is_empty() {
-            let [from, until] = whole.map(grouped);
-            let message = format!("no job has processors between {from} s and {until} s");
+            let [from, until] = whole.map(|at| part.notation.instant(at));
+            let message = format!("no job has processors between {from} and {until}");
             return Err(Failure::usage_message(message));
         }
         let bars = match drawn {
@@ -151,14 +156,21 @@ pub fn draw(
 ///
 /// # Errors
 /// A usage error if the file cannot be written.
-pub fn events(cell: &Cell, write: &WriteArg, quiet: bool) -> Result<Exit, Failure> {
+pub fn events(
+    cell: &Cell,
+    notation: &Notation,
+    write: &WriteArg,
+    quiet: bool,
+) -> Result<Exit, Failure> {
     let Some(run) = ran(cell, quiet)? else {
         eprint_line("replay: interrupted; nothing is written");
         return Ok(Exit::Interrupted);
     };
     let mut out = write.begin(&[])?;
     let mut buffer = BufWriter::new(out.stream());
-    let slices = perfetto::write(&run, &mut buffer);
+    let label = |one: &Allocation| (one.job, notation.job(one.job));
+    let names = JobNames(run.allocations.iter().map(label).collect());
+    let slices = perfetto::write(&run, &names, &mut buffer);
     let slices = slices.and_then(|slices| buffer.flush().map(|()| slices));
     drop(buffer);
     let slices = slices.map_err(|e| out.failed(e))?;
@@ -173,6 +185,7 @@ pub fn events(cell: &Cell, write: &WriteArg, quiet: bool) -> Result<Exit, Failur
 struct WindowView<'a> {
     loaded: &'a ResolvedGrid,
     cell: &'a Cell,
+    notation: Notation,
     drawn: Drawn,
     window: [i64; 2],
     run: Option<RunResult>,
@@ -236,18 +249,19 @@ impl WindowView<'_> {
         bars
     }
 
-    /// Returns second 0 of the trace in local seconds since 1970, if the header has UnixStartTime.
-    fn epoch(&self) -> Option<i64> {
-        let header = &self.cell.trace.workload.header;
-        Some(header.unix_start_time()?.saturating_add(header.time_zone().unwrap_or(0)))
-    }
-
     fn subtitle(&self, run: &RunResult) -> String {
-        let [from, until] = self.window.map(grouped);
-        let jobs = grouped(run.allocations.len() as u64);
-        format!(
-            "{jobs} jobs from {from} s to {until} s of the trace; distant jobs may share a colour"
-        )
+        let jobs = counted(run.allocations.len() as u64, "job");
+        let [from, until] = self.window;
+        let lasts = duration(until - from);
+        let span = match (self.notation.date(from), self.notation.date(until)) {
+            (Some(from), Some(until)) => format!("from {from} to {until} ({lasts})"),
+            _ => format!("from {} s to {} s of the trace ({lasts})", grouped(from), grouped(until)),
+        };
+        let ids = match self.notation.ids {
+            Some(_) => format!("; {IDS}"),
+            None => String::new(),
+        };
+        format!("{jobs} {span}; distant jobs may share a colour{ids}")
     }
 
     fn film(&self, run: &RunResult) -> Film {
@@ -276,6 +290,7 @@ impl WindowView<'_> {
                 false => sheets.processors().map(|processor| processor == ABSENT).collect(),
             },
             slices: (0..sheets.sides[2]).filter_map(|slice| sheets.slice_name(slice)).collect(),
+            names: ids_of(&self.notation, run.allocations.iter().map(|one| one.job)),
             jobs: run.allocations.iter().map(scene).collect(),
         }
     }
@@ -346,15 +361,25 @@ impl<'b> Results for WindowRows<'_, 'b> {
     }
 
     fn sheets(&self) -> Vec<Sheet> {
-        vec![Sheet::of(
-            &self.rows,
-            vec![
-                Shown::column(name::job, "job", 0),
+        let notation = &self.part.notation;
+        let id = |row: &Self::Row| {
+            let id = notation.ids.as_ref().and_then(|ids| ids.id(row.row.job));
+            id.map(str::to_string)
+        };
+        let mut columns = vec![Shown::column(name::job, "job", 0)];
+        columns.extend(notation.ids.is_some().then(|| Shown::text("id", id).right()));
+        match notation.epoch {
+            None => columns.extend([
                 Shown::column(name::start, "start s", 0),
                 Shown::column(name::end, "end s", 0),
-                Shown::column(name::nodes, "processors", 0),
-            ],
-        )]
+            ]),
+            Some(_) => columns.extend([
+                Shown::text("start", |row: &Self::Row| notation.date(row.row.start)),
+                Shown::text("end", |row: &Self::Row| notation.date(row.row.end)),
+            ]),
+        }
+        columns.push(Shown::column(name::nodes, "processors", 0));
+        vec![Sheet::of(&self.rows, columns)]
     }
 
     fn configuration(&self) -> impl Serialize {
@@ -383,7 +408,7 @@ impl<'b> Results for WindowRows<'_, 'b> {
                     title: self.part.title(),
                     subtitle: vec![self.part.subtitle(run)],
                     window: self.part.window,
-                    epoch: self.part.epoch(),
+                    epoch: self.part.notation.epoch,
                     processors: self.part.cell.trace.topology.processors(),
                     order: self.part.order().0,
                     leaves: {
@@ -396,6 +421,7 @@ impl<'b> Results for WindowRows<'_, 'b> {
                         leaves.reverse();
                         leaves
                     },
+                    names: ids_of(&self.part.notation, run.allocations.iter().map(|one| one.job)),
                     bars: self.part.bars(run),
                 };
                 save(plots, "gantt", &figure)?

@@ -31,7 +31,8 @@ pub struct Conflicts {
 }
 
 impl fmt::Display for Conflicts {
-    /// Formats `0 jobs on processors held by other jobs; peak processors in use: 12 on 26 points, 80 on 18 points`.
+    /// Formats `0 jobs on processors held by other jobs; peak processors in use: 12 on 26 points, 80 on 18 points`. If no
+    /// peak exceeds one processor, the last part is `no node was held by two jobs at a time`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { jobs, processors, first, without_placement, size_mismatches, peaks } = self;
         write!(f, "{} on processors held by other jobs", counted(*jobs, "job"))?;
@@ -51,6 +52,9 @@ impl fmt::Display for Conflicts {
                 f,
                 "; {jobs} whose number of recorded nodes differs from the number of processors"
             )?;
+        }
+        if peaks.iter().all(|&(peak, _)| peak == 1) && !peaks.is_empty() {
+            return f.write_str("; no node was held by two jobs at a time");
         }
         let peaks: Vec<String> = peaks
             .iter()
@@ -171,5 +175,9 @@ mod tests {
                     placement, excluded from distance metrics; 1 job whose number of recorded nodes differs from the number of processors; \
                     peak processors in use: 2 on 2 points, 3 on 1 point";
         assert_eq!(found.to_string(), text);
+        let alone = Conflicts { peaks: vec![(1, 600)], ..Conflicts::default() };
+        let text =
+            "0 jobs on processors held by other jobs; no node was held by two jobs at a time";
+        assert_eq!(alone.to_string(), text);
     }
 }

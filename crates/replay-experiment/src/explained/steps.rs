@@ -3,11 +3,11 @@
 use super::{Explained, JobHistory, Moment, RecordedDecision};
 use replay_core::allocator::explain::{Listing, Part, count};
 use replay_core::metrics::allocations::format_nodes;
-use replay_core::number::{fixed, grouped};
+use replay_core::number::{exact_duration, fixed, grouped};
 use replay_core::scheduler::Reason;
 use replay_core::table::{Column, Table, name};
 use replay_core::topology::Topology;
-use replay_core::workload::JobId;
+use replay_core::workload::{JobId, Notation};
 
 /// A step of an explanation: a sentence, or a line of a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,20 +42,49 @@ impl Table for Step {
     }
 }
 
+/// An explanation with the notation of its jobs and instants.
+#[derive(Clone, Copy)]
+struct Noted<'a> {
+    explained: &'a Explained,
+    notation: &'a Notation,
+}
+
+impl Noted<'_> {
+    /// Formats a job.
+    fn job(self, id: JobId) -> String {
+        self.notation.job(self.explained.numbers[id.index()])
+    }
+
+    /// Formats the explained job.
+    fn own_job(self) -> String {
+        self.notation.job(self.explained.job.number)
+    }
+
+    /// Formats an instant.
+    fn instant(self, seconds: i64) -> String {
+        self.notation.instant(seconds)
+    }
+}
+
 /// Returns the parts of the explanation of all starts of a job, each part with its topic.
-pub fn parts(starts: &[Explained], topology: &Topology) -> Vec<(&'static str, Part)> {
+pub fn parts(
+    starts: &[Explained],
+    topology: &Topology,
+    notation: &Notation,
+) -> Vec<(&'static str, Part)> {
     let mut parts = Vec::new();
     for (place, explained) in starts.iter().enumerate() {
-        parts.extend((place == 0).then(|| ("job", Part::Words(job(explained)))));
-        parts.extend(start_parts(explained, place > 0, topology));
+        let noted = Noted { explained, notation };
+        parts.extend((place == 0).then(|| ("job", Part::Words(job(noted)))));
+        parts.extend(start_parts(noted, place > 0, topology));
         if let Some(at) = explained.cut {
             let then = match starts.get(place + 1) {
                 Some(_) => "the job returns to the queue and runs again",
                 None => "the job returns to the queue, but does not start again",
             };
-            let at = grouped(at);
+            let at = noted.instant(at);
             let words = format!(
-                "at {at} s the job is interrupted, because some of its processors go out of service; {then}"
+                "at {at} the job is interrupted, because some of its processors go out of service; {then}"
             );
             parts.push(("job", Part::Words(words)));
         }
@@ -64,26 +93,23 @@ pub fn parts(starts: &[Explained], topology: &Topology) -> Vec<(&'static str, Pa
 }
 
 /// Returns the parts of the explanation of one start of a job.
-fn start_parts(
-    explained: &Explained,
-    anew: bool,
-    topology: &Topology,
-) -> Vec<(&'static str, Part)> {
+fn start_parts(noted: Noted<'_>, anew: bool, topology: &Topology) -> Vec<(&'static str, Part)> {
+    let explained = noted.explained;
     let mut parts: Vec<(&'static str, Part)> = Vec::new();
-    parts.extend(scheduler(explained, anew).into_iter().map(|part| ("scheduler", part)));
+    parts.extend(scheduler(noted, anew).into_iter().map(|part| ("scheduler", part)));
     if let Some(refusal) = &explained.refusal {
         let first = explained
             .history
             .as_ref()
             .and_then(|history| history.refused.iter().find(|r| r.1.is_some()));
         let at = first.map_or(String::new(), |(at, _)| {
-            format!("at {} s, when the scheduler first called the strategy: ", grouped(*at))
+            format!("at {}, when the scheduler first called the strategy: ", noted.instant(*at))
         });
         parts.extend(allocator(refusal, &at).into_iter().map(|part| ("allocator", part)));
     }
-    let at = format!("at {} s: ", grouped(explained.start));
+    let at = format!("at {}: ", noted.instant(explained.start));
     parts.extend(allocator(&explained.decision, &at).into_iter().map(|part| ("allocator", part)));
-    parts.push(("result", Part::Words(result(explained, topology))));
+    parts.push(("result", Part::Words(result(noted, topology))));
     // A list without rows is omitted.
     parts.retain(|(_, part)| !matches!(part, Part::Listing(listing) if listing.rows.is_empty()));
     parts
@@ -114,20 +140,20 @@ pub fn steps(parts: &[(&'static str, Part)]) -> Vec<Step> {
     steps
 }
 
-fn job(explained: &Explained) -> String {
-    let job = &explained.job;
+fn job(noted: Noted<'_>) -> String {
+    let job = &noted.explained.job;
     format!(
-        "job {} requests {}, has an estimate of {} s, and runs for {} s",
-        job.number,
+        "job {} requests {}, has an estimate of {}, and runs for {}",
+        noted.own_job(),
         count(job.size as usize, "processor"),
-        grouped(job.estimate),
-        grouped(job.run)
+        exact_duration(job.estimate),
+        exact_duration(job.run)
     )
 }
 
-fn numbers(explained: &Explained, ids: &[JobId]) -> String {
+fn numbers(noted: Noted<'_>, ids: &[JobId]) -> String {
     const MOST: usize = 12;
-    let of = |id: &JobId| explained.numbers[id.index()].to_string();
+    let of = |id: &JobId| noted.job(*id);
     let listed: Vec<String> = ids.iter().take(MOST).map(of).collect();
     let more = match ids.len().saturating_sub(MOST) {
         0 => String::new(),
@@ -136,8 +162,8 @@ fn numbers(explained: &Explained, ids: &[JobId]) -> String {
     listed.join(", ") + &more
 }
 
-fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
-    let Some(history) = &explained.history else {
+fn scheduler(noted: Noted<'_>, anew: bool) -> Vec<Part> {
+    let Some(history) = &noted.explained.history else {
         return vec![Part::Words("it starts at its recorded time".to_string())];
     };
     let JobHistory { arrived, free, before, after, refused, named } = history;
@@ -147,24 +173,24 @@ fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
         let free = free.map_or(String::new(), |free| {
             format!("; when the scheduler next examines the queue, {} free", processors_are(free))
         });
-        let (at, waiting) = (grouped(*at), jobs_wait(*waiting));
+        let (at, waiting) = (noted.instant(*at), jobs_wait(*waiting));
         match anew {
-            false => add(format!("the job arrives at {at} s; {waiting} before it{free}")),
+            false => add(format!("the job arrives at {at}; {waiting} before it{free}")),
             true => add(format!(
-                "the job returns to its position in the queue at {at} s; in addition, {waiting}{free}"
+                "the job returns to its position in the queue at {at}; in addition, {waiting}{free}"
             )),
         }
     }
     let Some(moment) = named else { return parts };
     let waited = arrived.map_or(0, |(at, _)| moment.now - at);
     if waited > 0 {
-        add(format!("it waits {} s, until {} s", grouped(waited), grouped(moment.now)));
+        add(format!("it waits {}, until {}", exact_duration(waited), noted.instant(moment.now)));
         let mut others = |ids: &[JobId], came: &str| {
             if !ids.is_empty() {
                 let jobs = count(ids.len(), "job");
                 add(format!(
                     "meanwhile, {jobs} that arrived {came} it start: {}",
-                    numbers(explained, ids)
+                    numbers(noted, ids)
                 ));
             }
         };
@@ -175,8 +201,8 @@ fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
         let times = count(refused.len(), "time");
         let asked = refused.iter().filter(|(_, decision)| decision.is_some()).count();
         add(format!(
-            "the scheduler selected the job {times} before, first at {} s, but the job got no processors{}",
-            grouped(*first),
+            "the scheduler selected the job {times} before, first at {}, but the job got no processors{}",
+            noted.instant(*first),
             match refused.len() - asked {
                 0 => String::new(),
                 known => format!(
@@ -186,7 +212,7 @@ fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
             }
         ));
     }
-    parts.extend(reason(explained, moment));
+    parts.extend(reason(noted, moment));
     parts
 }
 
@@ -203,9 +229,8 @@ fn processors_are(number: u32) -> String {
 }
 
 /// Returns the reason for the final selection of the job.
-fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
-    let number = |id: JobId| explained.numbers[id.index()];
-    let now = grouped(moment.now);
+fn reason(noted: Noted<'_>, moment: &Moment) -> Vec<Part> {
+    let now = noted.instant(moment.now);
     let mut parts = Vec::new();
     let overtaken = match moment.before.len() {
         0 => "no job that arrived before it is waiting".to_string(),
@@ -214,7 +239,7 @@ fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
             format!(
                 "it starts before {} that arrived before it: {}",
                 count(jobs, "job"),
-                numbers(explained, &ids)
+                numbers(noted, &ids)
             )
         }
     };
@@ -222,39 +247,39 @@ fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
         Some(Reason::First { promised }) => {
             let promise = match promised {
                 Some(at) if at < moment.now => format!(
-                    "; its guaranteed latest start was {} s: the guarantee is broken",
-                    grouped(at)
+                    "; its guaranteed latest start was {}: the guarantee is broken",
+                    noted.instant(at)
                 ),
-                Some(at) => format!("; its guaranteed latest start is {} s", grouped(at)),
+                Some(at) => format!("; its guaranteed latest start is {}", noted.instant(at)),
                 None => String::new(),
             };
             format!("it is the first of the queue{promise}")
         }
         Some(Reason::Backfilled { head, shadow, extra }) => {
             let ends = moment.now + moment.job.estimate;
-            let by = grouped(ends);
+            let by = noted.instant(ends);
             let why = match extra {
-                _ if ends <= shadow => format!("by its estimate, it ends by {by} s"),
+                _ if ends <= shadow => format!("by its estimate, it ends by {by}"),
                 Some(extra) => format!(
-                    "by its estimate, it ends later, at {by} s, but at the shadow time {} free in addition to the processors for job {}, and it takes no more than {}",
+                    "by its estimate, it ends later, at {by}, but at the shadow time {} free in addition to the processors for job {}, and it takes no more than {}",
                     processors_are(extra),
-                    number(head),
+                    noted.job(head),
                     moment.job.takes
                 ),
                 None => format!(
-                    "by its estimate, it ends later, at {by} s, but leaves free what job {} needs at the shadow time",
-                    number(head)
+                    "by its estimate, it ends later, at {by}, but leaves free what job {} needs at the shadow time",
+                    noted.job(head)
                 ),
             };
-            parts.push(Part::Listing(running(explained, moment)));
+            parts.push(Part::Listing(running(noted, moment)));
             format!(
-                "it is backfilled: job {}, the first of the queue, fits at {} s at the earliest (the shadow time); {why}",
-                number(head),
-                grouped(shadow)
+                "it is backfilled: job {}, the first of the queue, fits at {} at the earliest (the shadow time); {why}",
+                noted.job(head),
+                noted.instant(shadow)
             )
         }
         Some(Reason::Reserved { at }) => {
-            format!("its reservation, which starts at {} s, is due", grouped(at))
+            format!("its reservation, which starts at {}, is due", noted.instant(at))
         }
         Some(Reason::FirstThatFits) => {
             "it is the first job in the order of the queue that fits".to_string()
@@ -262,25 +287,25 @@ fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
         None => "it is next by the rule of the scheduler (replay list schedulers)".to_string(),
     };
     let free = processors_are(moment.free);
-    parts.insert(0, Part::Words(format!("at {now} s {free} free, and {why}")));
+    parts.insert(0, Part::Words(format!("at {now} {free} free, and {why}")));
     parts.push(Part::Words(format!("{overtaken}; {} beside it", jobs_wait(moment.waiting))));
     parts
 }
 
 /// Lists the running jobs in order of their estimated ends, each with the number of processors that are free at its
 /// estimated end.
-fn running(explained: &Explained, moment: &Moment) -> Listing {
+fn running(noted: Noted<'_>, moment: &Moment) -> Listing {
     let mut free = moment.free;
     let rows: Vec<Vec<String>> = moment
         .running
         .iter()
         .map(|running| {
             free += running.size;
-            let number = explained.numbers[running.id.index()];
+            let end = running.estimated_end;
             vec![
-                number.to_string(),
+                noted.job(running.id),
                 running.size.to_string(),
-                grouped(running.estimated_end),
+                noted.notation.date(end).unwrap_or_else(|| grouped(end)),
                 free.to_string(),
             ]
         })
@@ -309,7 +334,8 @@ fn allocator(decision: &RecordedDecision, at: &str) -> Vec<Part> {
     parts
 }
 
-fn result(explained: &Explained, topology: &Topology) -> String {
+fn result(noted: Noted<'_>, topology: &Topology) -> String {
+    let explained = noted.explained;
     let placement = &explained.placement;
     let hierarchy = topology.hierarchy();
     let listed = hierarchy.and_then(|machine| {
@@ -342,13 +368,13 @@ fn result(explained: &Explained, topology: &Topology) -> String {
         };
         return format!(
             "job {} has {what} {listed}{lost}, on {on} {leaves}{plural}: mean distance {} hops",
-            explained.job.number,
+            noted.own_job(),
             fixed(placement.distance(explained.nodes.len().min(size as usize) as u32), 3),
         );
     }
     format!(
         "job {} has {what} {listed}{lost}: pairwise L1 {}, mean distance {}, {}",
-        explained.job.number,
+        noted.own_job(),
         grouped(placement.pairwise_l1 as i64),
         fixed(placement.distance(explained.nodes.len().min(size as usize) as u32), 3),
         count(placement.components as usize, "connected component"),

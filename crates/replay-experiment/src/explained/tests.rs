@@ -8,7 +8,7 @@ use replay_core::allocator::explain::Part;
 use replay_core::scheduler::Reason;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::outages::{Outages, Window as OutageWindow};
-use replay_core::workload::{Policy, Window, Workload};
+use replay_core::workload::{Notation, Policy, Window, Workload};
 
 /// Generates jobs of all sizes, with a load at which jobs wait and are backfilled.
 fn swf(jobs: u32, processors: u32, seed: u64) -> String {
@@ -84,7 +84,11 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
         refusals += usize::from(
             explained.refusal.as_ref().is_some_and(|decision| decision.outcome.is_err()),
         );
-        let parts = steps::parts(std::slice::from_ref(&explained), &cell.trace.topology);
+        let parts = steps::parts(
+            std::slice::from_ref(&explained),
+            &cell.trace.topology,
+            &Notation::default(),
+        );
         assert!(steps::steps(&parts).iter().all(|step| !step.text.is_empty()), "{name}");
     }
     refusals
@@ -252,8 +256,11 @@ fn explains_a_backfilled_job() {
     let moment = third.history.as_ref().and_then(|history| history.named.as_ref()).expect("named");
     let expected = Reason::Backfilled { head: JobId(1), shadow: 100, extra: Some(0) };
     assert_eq!((moment.reason, moment.now, moment.before.len()), (Some(expected), 20, 1));
-    let decision =
-        steps::steps(&steps::parts(std::slice::from_ref(&third), &"4x4".parse().expect("a mesh")));
+    let decision = steps::steps(&steps::parts(
+        std::slice::from_ref(&third),
+        &"4x4".parse().expect("a mesh"),
+        &Notation::default(),
+    ));
     let all: Vec<&str> = decision.iter().map(|step| step.text.as_str()).collect();
     let all = all.join("\n");
     assert!(all.contains("job 2, the first of the queue, fits at 100 s at the earliest"), "{all}");
@@ -299,7 +306,7 @@ fn explains_every_start_of_an_interrupted_job() {
                 }
                 let data = data::data(&starts, &cell.trace.topology);
                 assert_eq!(data["later"].as_array().map(Vec::len), Some(starts.len() - 1));
-                let parts = steps::parts(&starts, &cell.trace.topology);
+                let parts = steps::parts(&starts, &cell.trace.topology, &Notation::default());
                 let results = parts.iter().filter(|(topic, _)| *topic == "result").count();
                 assert_eq!(results, starts.len());
                 restarts += starts.len() - 1;

@@ -9,7 +9,7 @@ use polars_arrow::array::{
 use polars_arrow::datatypes::{ArrowDataType, TimeUnit};
 use polars_arrow::types::NativeType;
 
-use crate::value::civil;
+use replay_workload::workload::civil;
 
 /// Returns whether columns of this type are supported.
 pub(super) fn is_known(dtype: &ArrowDataType) -> bool {

@@ -11,6 +11,7 @@ use super::PlotError;
 use super::Text;
 use super::figure_style::FigureStyle;
 use super::header::break_lines;
+use super::job_names::JobNames;
 use super::machine::{COLOURS, colour_of};
 use super::save::is_invalid_in_xml;
 use super::style::{Colour, GRID, INK, MARGIN, MUTED, SUBTITLE, TITLE, WHITE, register};
@@ -36,6 +37,8 @@ pub struct Film {
     pub absent: Vec<bool>,
     /// Names of the slices; empty for slices that are named by z.
     pub slices: Vec<String>,
+    /// Names of jobs.
+    pub names: JobNames,
     /// Jobs in order of their start times.
     pub jobs: Vec<FilmJob>,
 }
@@ -258,8 +261,9 @@ impl Film {
             );
         }
         // Print the job number in the last cell if there is room.
-        let number = scene.job.to_string();
-        let size = (1.5 * cell / number.len().max(3) as f64).min(13.0);
+        let number = self.names.of(scene.job);
+        let size = (1.5 * cell / number.chars().count().max(3) as f64).min(13.0);
+        let number = escaped(&number);
         let label = match size >= 7.0 {
             true => format!(
                 "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{size:.1}\" text-anchor=\"middle\" fill=\"{}\">{number}</text>",
@@ -273,7 +277,7 @@ impl Film {
         let _ = writeln!(
             svg,
             "<g visibility=\"hidden\"><title>job {}</title><path fill=\"{}\" d=\"{path}\"/>{label}{}</g>",
-            scene.job,
+            number,
             hex(colour),
             self.visible_during(scene.start, scene.end)
         );

@@ -1,5 +1,6 @@
 use super::figure_style::Page;
 use super::header::Head;
+use super::job_names::JobNames;
 use super::machine::colour_of;
 use super::panel::Panel;
 use super::scale::{Scale, Tick};
@@ -27,6 +28,8 @@ pub struct Gantt {
     pub order: String,
     /// For each leaf of a tree or of blocks, the position of its first processor and its name; empty on other machines.
     pub leaves: Vec<(usize, String)>,
+    /// Names of jobs.
+    pub names: JobNames,
     /// The bars.
     pub bars: Vec<Bar>,
 }
@@ -179,7 +182,7 @@ impl Figure for Gantt {
             let inset = if x1 - x0 > 3.0 { hair } else { 0.0 };
             canvas.rectangle((x0 + inset, y0 - hair), (x1 - inset, y1 + hair), colour)?;
             let look = Text::of_size(TICK.min(y0 - y1)).align(Align::Centre);
-            let number = bar.job.to_string();
+            let number = self.names.of(bar.job);
             if look.size >= 8.0 && look.width(&number)? < x1 - x0 - 6.0 {
                 let look = look.colour(if colour.is_dark() { WHITE } else { INK });
                 canvas.text(&number, ((x0 + x1) / 2.0, (y0 + y1) / 2.0), look)?;

@@ -1,5 +1,6 @@
 //! Legend of job colours in columns of a fixed width, so that the height is known before drawing.
 
+use super::job_names::JobNames;
 use super::number::grouped;
 use super::style::{Colour, INK, MARGIN, TICK};
 use super::{Canvas, PlotError, Text};
@@ -70,7 +71,12 @@ impl Legend {
 
     /// Draws the legend. `left` is the x coordinate of the left end, and `top` is the y coordinate of the middle of the
     /// first line.
-    pub fn draw(&self, canvas: &Canvas<'_>, (left, top): (f64, f64)) -> Result<(), PlotError> {
+    pub fn draw(
+        &self,
+        canvas: &Canvas<'_>,
+        (left, top): (f64, f64),
+        names: &JobNames,
+    ) -> Result<(), PlotError> {
         let look = Text::of_size(TICK).colour(INK);
         let across = self.across.max(1);
         let wide = (canvas.width() - MARGIN - left) / across as f64;
@@ -83,7 +89,7 @@ impl Legend {
             let Entry { job, processors, .. } = entry;
             let plural = if *processors == 1 { "" } else { "s" };
             let processors = grouped(*processors as f64, 0);
-            let label = format!("{job}: {processors} processor{plural}");
+            let label = format!("{}: {processors} processor{plural}", names.of(*job));
             canvas.text(&label, (x + 19.0, y), look)?;
         }
         if self.more > 0 {

@@ -329,6 +329,7 @@ fn texts_of_maps_do_not_overlap() {
                 processors: 100,
                 leaves: Vec::new(),
                 order: "along the hilbert curve".to_string(),
+                names: JobNames::default(),
                 bars: (0..10).map(|i| Bar { first: 10 * i as usize, count: 9, ..bar(i) }).collect(),
             },
         );

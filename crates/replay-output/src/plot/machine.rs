@@ -1,6 +1,7 @@
 use super::edge::{Cells, Edge};
 use super::figure_style::Page;
 use super::header::Head;
+use super::job_names::JobNames;
 use super::jobs_legend::{ENTRY, Entry, Legend};
 use super::style::{Colour, GRID, INK, MARGIN, MUTED, PAGE, TICK, WHITE};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
@@ -19,6 +20,8 @@ pub struct MachineMap {
     pub holders: Vec<Option<usize>>,
     /// Numbers of the jobs.
     pub jobs: Vec<i64>,
+    /// Names of the jobs.
+    pub names: JobNames,
     /// Index of the highlighted job.
     pub highlighted: Option<usize>,
     /// One flag per processor, in the order of `holders`: true if the processor is out of service. The list is empty if
@@ -232,7 +235,8 @@ impl Figure for MachineMap {
         };
         let left = if beside { MARGIN + wide + GAP } else { MARGIN };
         if !legend.is_empty() {
-            legend.draw(canvas, (left, top + if beside { self.above() + 8.0 } else { 0.0 }))?;
+            let top = top + if beside { self.above() + 8.0 } else { 0.0 };
+            legend.draw(canvas, (left, top), &self.names)?;
         }
         let top = top + above + self.above();
         for z in 0..slices {
@@ -294,7 +298,8 @@ impl MachineMap {
                 }
                 let corner = (x + cell - hair, y - cell + hair);
                 canvas.rectangle((x + hair, y - hair), corner, colour)?;
-                let number = holder.and_then(|place| self.jobs.get(place)).map(i64::to_string);
+                let number = holder.and_then(|place| self.jobs.get(place));
+                let number = number.map(|&job| self.names.of(job));
                 if let Some(number) = number {
                     let look = Text::of_size((cell / 4.0).min(TICK)).align(Align::Centre);
                     if cell >= NUMBERED && look.width(&number)? < cell - 4.0 {

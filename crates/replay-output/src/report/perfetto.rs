@@ -10,6 +10,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
+use crate::plot::JobNames;
 use replay_experiment::RunResult;
 
 /// Maximum number of slices on lanes of processors. If there are more slices, only lanes of jobs are written.
@@ -19,8 +20,8 @@ pub const MOST_SLICES: usize = 400_000;
 ///
 /// # Errors
 /// Returns the errors of `out`.
-pub fn write(run: &RunResult, mut out: impl Write) -> io::Result<usize> {
-    let mut events = Events { out: &mut out, slices: 0, first: true };
+pub fn write(run: &RunResult, names: &JobNames, mut out: impl Write) -> io::Result<usize> {
+    let mut events = Events { out: &mut out, names, slices: 0, first: true };
     writeln!(events.out, "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
     let title = format!(
         "{} on {}, {}, {}",
@@ -73,6 +74,7 @@ fn micros(second: i64) -> i64 {
 
 struct Events<'a, W> {
     out: &'a mut W,
+    names: &'a JobNames,
     slices: usize,
     first: bool,
 }
@@ -96,7 +98,7 @@ impl<W: Write> Events<'_, W> {
         self.slices += 1;
         let mut event = json!({
             "ph": "X", "pid": pid, "tid": lane, "ts": micros(start), "dur": micros(end - start),
-            "name": format!("job {job}"),
+            "name": format!("job {}", self.names.of(job)),
         });
         if !args.is_null() {
             event["args"] = args;

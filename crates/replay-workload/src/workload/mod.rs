@@ -20,12 +20,14 @@ mod dependencies;
 mod error;
 mod extra_fields;
 mod job;
+mod job_ids;
 mod load;
 mod locate;
 pub mod lublin;
 mod manifest;
 pub mod midplanes;
 pub mod nodes;
+mod notation;
 mod oversize;
 mod policy;
 mod presets;
@@ -50,9 +52,11 @@ pub use dependencies::{
 pub use error::{AnyField, CleaningError, LoadError, Problem};
 pub use extra_fields::{Descriptor, Extra, ExtraFields};
 pub use job::{Job, JobId};
+pub use job_ids::{JobIds, JobIdsError};
 pub use load::Workload;
 pub use locate::{NotFound, SearchPath, TRACES_VARIABLE};
 pub use manifest::{KnownTrace, Manifest, ManifestError};
+pub use notation::Notation;
 pub use oversize::fit_to_machine;
 pub use policy::{
     EstimateRule, Oversize, Policy, PolicyRow, Repair, Rounding, SizeSource, UnknownOversize,
@@ -65,5 +69,5 @@ pub use report::{Change, CleaningReport, DropReason};
 pub use scale::{Scaled, offered_load, scale_load, scaled_name, unscaled_name};
 pub use shake::{Shake, ShakeError};
 pub use trace_time::{NoStart, TraceTime, TraceTimeError};
-pub use window::days_since_1970;
 pub use window::{Outside, Start, Window, WindowError};
+pub use window::{civil, days_since_1970};

@@ -211,6 +211,20 @@ pub fn days_since_1970(year: u32, month: u32, day: u32) -> i64 {
     before * 365 + leap_days + i64::from(months) + i64::from(day) - 1 - 719_162
 }
 
+/// Converts a number of days since 1970-01-01 to year, month and day. Any number of days is valid.
+pub fn civil(day: i64) -> (i64, i64, i64) {
+    // In this computation, years begin in March, so that a leap day is the last day of its year. A cycle of 400 years
+    // has 146,097 days.
+    let day = day.saturating_add(719_468);
+    let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let date = of_year - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    (400 * era + year + later, month, date)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

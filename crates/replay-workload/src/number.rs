@@ -114,8 +114,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    proptest! {
-        #[test]
+    #[test]
     fn durations_have_two_units() {
         for (seconds, text) in [
             (0, "0 s"),
@@ -134,7 +133,8 @@ mod tests {
         assert_eq!(exact_duration(59), "59 s");
     }
 
-    #[test]
+    proptest! {
+        #[test]
         fn a_plain_number_parses_to_the_same_value(value in proptest::num::f64::ANY) {
             let text = plain(value);
             prop_assert!(text.len() <= 25, "{text}");

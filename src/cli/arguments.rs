@@ -130,7 +130,11 @@ mod tests {
         let mut numbers = 0;
         for command in definition.get_subcommands().chain([&definition]) {
             let options = command.get_arguments().filter(|arg| !arg.is_global_set());
-            for arg in options.filter(|arg| arg.get_action().takes_values()) {
+            let is_list = |arg: &&Arg| {
+                matches!(arg.get_action(), ArgAction::Append) || arg.get_value_delimiter().is_some()
+            };
+            let single = options.filter(|arg| arg.get_action().takes_values() && !is_list(arg));
+            for arg in single {
                 let names = arg.get_value_names().unwrap_or_default();
                 let Some(long) = arg.get_long().filter(|_| names.iter().any(|name| name == "N"))
                 else {

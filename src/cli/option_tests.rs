@@ -197,7 +197,8 @@ fn paragraphs_are_not_broken_by_hand() {
             for pair in lines.windows(2) {
                 let indent = |line: &str| line.len() - line.trim_start().len();
                 // Example commands have a line each, and a command may continue on the next line.
-                let is_command = pair.iter().all(|line| line.trim_start().starts_with("replay "));
+                let is_command = pair[0].ends_with('\\')
+                    || pair.iter().all(|line| line.trim_start().starts_with("replay "));
                 let is_broken = !pair.iter().any(|line| line.trim().is_empty())
                     && indent(pair[0]) == indent(pair[1])
                     && !is_command;

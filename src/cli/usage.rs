@@ -89,9 +89,14 @@ fn extra_words(error: &Error, arguments: &[&str], command: &Command) -> Option<S
 fn extra_word(error: &Error) -> Option<&str> {
     match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
         (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) => Some(word),
-        (ErrorKind::UnknownArgument, _) => invalid(error).filter(|word| !word.starts_with('-')),
+        (ErrorKind::UnknownArgument, _) => invalid(error).filter(|word| !is_option(word)),
         _ => None,
     }
+}
+
+/// Returns whether a word is an option and not a negative number.
+fn is_option(word: &str) -> bool {
+    word.strip_prefix('-').is_some_and(|rest| !rest.starts_with(|it: char| it.is_ascii_digit()))
 }
 
 /// Returns a tip about the first option with several words as values that `are_meant`; `None` if there is no such option.
@@ -100,9 +105,6 @@ fn about_values(
     command: &Command,
     are_meant: impl Fn(&[&str]) -> bool,
 ) -> Option<String> {
-    let is_option = |word: &str| {
-        word.strip_prefix('-').is_some_and(|rest| !rest.starts_with(|it: char| it.is_ascii_digit()))
-    };
     let begins = (0..arguments.len()).filter(|&at| is_option(arguments[at]));
     let mut with_values = begins.filter_map(|at| {
         let (option, value) = match arguments[at].split_once('=') {

@@ -1,6 +1,7 @@
 //! Files beside a trace, which `import` and `synth` write together with the trace.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::exit::{Failure, eprint_line};
@@ -27,7 +28,7 @@ fn compressed_nodes(trace: &Path) -> PathBuf {
 /// Files beside a trace that is to be written, checked before the work.
 pub struct SideFiles {
     trace: PathBuf,
-    /// BLAKE3 digest of the trace that is to be replaced.
+    /// BLAKE3 digest of the trace that is to be replaced; `None` if there is no such trace.
     replaced: Option<String>,
 }
 
@@ -42,9 +43,12 @@ impl SideFiles {
                 Failure::usage(anyhow::Error::new(e).context(path.display().to_string()))
             })?;
         }
-        let text = fs::metadata(trace).and_then(|_| fs::read(trace)).ok();
-        let replaced = text.map(|text| blake3::hash(&text).to_hex().to_string());
-        Ok(Self { trace: trace.to_path_buf(), replaced })
+        let digest = || {
+            let mut digest = blake3::Hasher::new();
+            digest.update_reader(File::open(trace)?)?;
+            Ok::<_, io::Error>(digest.finalize().to_hex().to_string())
+        };
+        Ok(Self { trace: trace.to_path_buf(), replaced: digest().ok() })
     }
 
     /// Returns the outputs for [`check_apart`](super::write::check_apart).

@@ -312,7 +312,7 @@ fn an_unfinished_file_does_not_have_the_final_name() {
     let of_jobs = || -> Vec<String> {
         let names = fs::read_dir(dir.path()).expect("a folder");
         let names =
-            names.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into());
+            names.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
         names.filter(|name: &String| name.starts_with("jobs.parquet")).collect()
     };
     let begun = of_jobs();

@@ -145,7 +145,8 @@ impl JobIds {
     }
 
     /// Returns the numbers of the jobs with an id, in ascending order. Several jobs may have the same id, for example
-    /// the runs of a job that was requeued.
+    /// the runs of a job that was requeued. The list includes the id itself if it is a number that is not listed, even if
+    /// the trace has no job of this number.
     pub fn numbers(&self, id: &str) -> Vec<i64> {
         let mut numbers = self.numbers.get(id).cloned().unwrap_or_default();
         // A job that is not listed has its number as its id.
@@ -185,7 +186,7 @@ mod tests {
             read("job,id\n1,500333\n2,500020_3\n4,\"a,\"\"b\"\n7,500333\n8,3\n# trace blake3:00\n")
                 .expect("ids");
         assert_eq!((ids.id(1), ids.id(4), ids.id(3)), (Some("500333"), Some("a,\"b"), None));
-        assert_eq!((ids.numbers("500333"), ids.numbers("a,\"b")), (vec![1, 7], vec![4]));
+        assert_eq!((ids.numbers("500333"), ids.numbers("a,\"b")), (vec![1, 7, 500_333], vec![4]));
         // Job 3 is not listed, so its id is 3, like that of job 8; the id of job 8 is not 8.
         assert_eq!((ids.numbers("3"), ids.numbers("8")), (vec![3, 8], vec![]));
     }

@@ -283,7 +283,7 @@ fn explains_why_a_job_that_got_reserved_processors_does_not_start() {
     assert_eq!(starts[0].start, 150);
     let refused = &starts[0].history.as_ref().expect("a history").refused;
     assert_eq!(refused[0].reserved_for, Some(JobId(1)), "{refused:?}");
-    let steps = steps::steps(&steps::parts(&starts, &cell.trace.topology));
+    let steps = steps::steps(&steps::parts(&starts, &cell.trace.topology, &Notation::default()));
     let texts: Vec<&str> = steps.iter().map(|step| step.text.as_str()).collect();
     for expected in [
         "1 time before, first at 12 s, but the job did not start: 1 time the strategy chose processors that are \

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command};
 
+use super::job_name::JobName;
 use replay_core::number::ungrouped;
 
 /// Name of the main job, which needs no name.
@@ -65,6 +66,7 @@ pub fn option<'a>(word: &str, command: &'a Command) -> Option<&'a Arg> {
 /// Returns whether the value of an option is one number. A comma in a list of numbers separates them.
 fn takes_number(word: &str, command: &Command) -> bool {
     let numbers = [
+        TypeId::of::<JobName>(),
         TypeId::of::<u16>(),
         TypeId::of::<u32>(),
         TypeId::of::<u64>(),

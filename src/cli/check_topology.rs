@@ -61,9 +61,9 @@ pub struct CheckTopologyArgs {
     #[arg(long, value_name = "LIST")]
     nodes: Option<String>,
 
-    /// Write the machine as a topology.conf to this file [default: not written].
+    /// Write to this file [default: not written].
     ///
-    /// The name of the file must end in .conf. With --nodes, the file has the nodes of the list. Switches and nodes are
+    /// The machine is written as a topology.conf. The name of the file must end in .conf. With --nodes, the file has the nodes of the list. Switches and nodes are
     /// written as they are read, after the simplifications of several-parents and repeated-nodes.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,

@@ -400,7 +400,7 @@ mod tests {
             ("--evaluations 3", Some("'--evaluations' is an option of search")),
             ("stream --shake 3", Some("'--shake' is an option of replay, ")),
             ("--slots 4", None),
-            ("--nodes 4", None),
+            ("--nodes 4", Some("'--nodes' is an option of check-topology")),
             ("--cores 4", None),
             ("--size 4", None),
             ("--wait 4", None),

@@ -325,6 +325,9 @@ fn reads_only_named_pipes() {
     let dir = Dir::new().file("t.swf", TINY);
     let made = Command::new("mkfifo").args([dir.path("t.shapes.csv"), dir.path("p.swf")]).status();
     assert!(made.expect("mkfifo runs").success());
+    let words = "t.shapes.csv: cannot read: is not a regular file";
+    dir.replay("--trace t.swf -q --format json").fails(2, 1, &[words]);
+    fs::remove_file(dir.path("t.shapes.csv")).expect("it can be removed");
     let expected = dir.replay("--trace t.swf -q --format json").code(0).fields(&SAME);
     let program = env!("CARGO_BIN_EXE_replay");
     let line = format!("cat t.swf >p.swf & {program} --trace p.swf -q --format json");

@@ -25,7 +25,7 @@ fn page_contains_all_results() {
         "published numbers:",
         "mean pairwise l1 (hops)",
         "utilization (%)",
-        "Student's t over weeks of submission",
+        "Student's t for the logarithm of the ratio over weeks of submission",
         "Waits and turnarounds are the same under all 2",
     ] {
         assert!(page.contains(text), "{text}");

@@ -31,15 +31,11 @@ use replay_core::workload::{KnownTrace, Manifest, SearchPath};
   replay fetch KTH-SP2 NASA-iPSC --from /media/usb/traces
   replay fetch --all --to traces
 
-A download is written to NAME.swf.gz.part. After an interruption the same command resumes the
-download. The file gets its final name NAME.swf.gz only if its SHA-256 is correct, or its number of
-records if no SHA-256 is known. A part that is complete but not correct is deleted. An existing file
-is verified and never replaced.
+A download is written to NAME.swf.gz.part. After an interruption the same command resumes the download. The file gets its final name NAME.swf.gz only if its SHA-256 is correct, or its number of records if no SHA-256 is known. A part that is complete but not correct is deleted. An existing file is verified and never replaced.
 
 Proxies: ALL_PROXY, HTTPS_PROXY, HTTP_PROXY, NO_PROXY.
 
-Exit codes: 0 all traces are present and verified; 1 some traces are not, with a message for each;
-2 usage or unknown names; 130 interrupted.")]
+Exit codes: 0 all traces are present and verified; 1 some traces are not, with a message for each; 2 usage or unknown names; 130 interrupted.")]
 pub struct FetchArgs {
     /// Fetch the traces with these names or aliases (replay list traces).
     ///

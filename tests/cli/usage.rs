@@ -34,7 +34,7 @@ fn numbers_have_thousands_separators() {
     dir.replay("show -q --at 352,182").code(0).prints("at 352,182 s");
     let jobs = dir.replay("-q --from 352,182 --jobs 1,000 --alloc mc1x1 --format json").code(0);
     assert_eq!(jobs.fields(&["jobs"]), ["1000"]);
-    dir.replay("explain --job 33,33").refused(&["invalid value '33,33' for '--job <N>'"]);
+    dir.replay("--jobs 33,33").refused(&["invalid value '33,33' for '--jobs <N>'"]);
 }
 
 fn words_after_a_value_have_a_tip() {

@@ -39,7 +39,7 @@ def main(folder, picture):
     for panel, axis in zip(panels, axes[:, 0]):
         draw(panel, sizes, axis)
     figure.savefig(picture, dpi=120)
-    print(f"drawn: {picture} ({len(panels)} panel{"s"[: len(panels) != 1]})")
+    print(f"drawn: {picture}")
 
 
 def draw(runs, sizes, axis):

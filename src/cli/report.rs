@@ -107,7 +107,8 @@ fn read(results: &ResultFolder) -> Result<Folder, Unread> {
     if results.files().iter().any(|file| file.name == JobsTable::file(&REPLAYED)) {
         match JobsTable::open(results, &REPLAYED) {
             Ok(jobs) => {
-                folder.comparisons = compare_top_strategies(&folder.tables, |run| jobs.of(run))?
+                folder.comparisons =
+                    compare_top_strategies(&folder.tables, |run| jobs.of(run, None))?
             }
             Err(ReadError::Results(ResultError::Missing(_))) => {}
             Err(error) => return Err(error.into()),

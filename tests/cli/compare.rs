@@ -14,6 +14,7 @@ trials!(
     names_two_jobs_that_decide_a_comparison,
     compares_sweeps_with_a_job_table,
     legend_explains_marks,
+    compares_classes_of_jobs,
     fails_only_with_a_verdict,
     interval_of_a_change_is_above_minus_100_percent,
     rejects_bad_run_numbers_and_missing_folders,
@@ -235,6 +236,32 @@ fn compares_strategies_job_by_job() {
     compare("--fail-if-worse distance:500 --fail-if-worse wait:0").code(0).says_nothing();
     // Equal inputs give equal output.
     assert_eq!(compare("--seed 3").stdout, compare("--seed 3").stdout);
+}
+
+/// The third job overtakes the second only under EASY. The second job has no user.
+fn compares_classes_of_jobs() {
+    let trace = "; MaxProcs: 4\n1 0 -1 100 3 -1 -1 3 100 -1 1 7 5 -1 1 2 -1 -1\n\
+                 2 1 -1 100 4 -1 -1 4 100 -1 1 -1 5 -1 1 2 -1 -1\n\
+                 3 2 -1 50 1 -1 -1 1 50 -1 1 7 6 -1 2 2 -1 -1\n";
+    let dir = Dir::new().file("t.swf", trace);
+    let run = "--trace t.swf --machine 2x2 --sched easy,fcfs --alloc mc1x1 -q --no-plots --out out";
+    dir.replay(run).code(0);
+    let by = |key: &str| {
+        let line = format!("compare out:0 out:1 --measure wait --by {key} --format json");
+        let compared = dir.replay(&line).code(0);
+        compared.fields(&["class", "pairs", "base_mean", "compared_mean"])
+    };
+    assert_eq!(by("queue"), ["- 3 33.0 99.0", "queue 1 2 49.5 49.5", "queue 2 1 0.0 198.0"]);
+    assert_eq!(by("group"), ["- 3 33.0 99.0", "group 5 2 49.5 49.5", "group 6 1 0.0 198.0"]);
+    assert_eq!(by("partition"), ["- 3 33.0 99.0", "partition 2 3 33.0 99.0"]);
+    assert_eq!(by("user"), ["- 3 33.0 99.0", "user unknown 1 99.0 99.0", "user 7 2 0.0 99.0"]);
+    let sizes = dir.replay("compare out:0 out:1 --measure wait --by-size --format json").code(0);
+    let same = dir.replay("compare out:0 out:1 --measure wait --by size --format json").code(0);
+    assert_eq!(sizes.stdout, same.stdout);
+    let printed = dir.replay("compare out:0 out:1 --measure wait --by queue").code(0);
+    printed.prints("jobs of").prints("queue 2").prints("all");
+    dir.replay("compare out:0 out:1 --by size --by-size").refused(&["--by"]);
+    dir.replay("compare out --row scheduler --col tie --by queue").code(2).says("need two folders");
 }
 
 /// All jobs are submitted on one day, so there is no interval and no verdict.

@@ -6,6 +6,7 @@
 //! Holm's method ([`correct`]), but the intervals are not. For every measure, smaller is better.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use super::RunKey;
 use super::schedule_diff::StartChange;
@@ -148,6 +149,8 @@ pub struct JobRow {
     pub start: i64,
     /// Number of processors requested.
     pub size: i64,
+    /// Value of the column by which jobs are grouped; -1 if the column has no value, or if jobs are not grouped.
+    pub label: i64,
     /// Values of [`JobTables::measures`], in the same order; NaN for missing values.
     pub measures: [f64; MOST_MEASURES],
 }
@@ -217,6 +220,15 @@ impl Pairs {
         classes.into_iter().map(sizes).collect()
     }
 
+    /// Returns the pairs by the label of the job in the first run, in the order of the labels.
+    pub fn by_label(&self) -> Vec<(i64, Self)> {
+        let mut groups: BTreeMap<i64, Self> = BTreeMap::new();
+        for pair in &self.pairs {
+            groups.entry(pair[0].label).or_default().pairs.push(*pair);
+        }
+        groups.into_iter().collect()
+    }
+
     /// Returns the start times of both jobs of each pair, ordered by job number.
     pub fn start_changes(&self, names: [&str; 2]) -> Vec<StartChange> {
         let start_change = |[one, other]: &[JobRow; 2]| StartChange {
@@ -271,6 +283,7 @@ impl Pairs {
             run: names[1].to_string(),
             measure: tables.measures[measure],
             sizes,
+            class: None,
             jobs,
             means: sums.map(|sum| sum / jobs as f64),
             medians: of_robust(|of| of.median),
@@ -300,6 +313,9 @@ pub struct Compared {
     pub measure: Name,
     /// Smallest and largest size of the compared jobs, in processors.
     pub sizes: [i64; 2],
+    /// Column and value that the compared jobs have in common, such as `queue 1`; `None` if jobs are not grouped by a
+    /// column.
+    pub class: Option<String>,
     /// Number of pairs.
     pub jobs: u64,
     /// Mean of each run.
@@ -330,6 +346,11 @@ pub struct Compared {
 }
 
 impl Compared {
+    /// Returns whether all jobs of the two runs are compared.
+    pub fn is_of_all_jobs(&self) -> bool {
+        self.sizes[1] == i64::MAX && self.class.is_none()
+    }
+
     /// Marks the comparison as not comparable if the measure is a distance and only one of the two runs
     /// [`folds`](comparable::folds) jobs.
     pub fn of_folding(self, folds: [bool; 2]) -> Self {
@@ -364,7 +385,7 @@ pub fn correct<'a>(compared: impl IntoIterator<Item = &'a mut Compared>, family:
 
 impl Table for Compared {
     const NAME: &'static str = "compared";
-    const ROW: &'static str = "one row per pair of runs, measure and class of job size";
+    const ROW: &'static str = "one row per pair of runs, measure and class of jobs";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
@@ -376,7 +397,8 @@ impl Table for Compared {
             C::text(name::compared_measure, "measure, a column of the table jobs or contend_jobs", |row| Some(row.measure.text())),
             C::new(name::smallest_size, "processors", "smallest size of the compared jobs", |row| row.sizes[0]),
             C::new(name::largest_size, "processors", "largest size of the compared jobs; null if all sizes are compared", |row| Some(row.sizes[1]).filter(|&size| size < i64::MAX)),
-            C::new(name::pairs, "jobs", "number of jobs of these sizes that both runs have", |row| row.jobs),
+            C::text(name::class, "column and value that the compared jobs have in common, such as queue 1; null for all jobs and for classes of size", |row| row.class.as_deref()),
+            C::new(name::pairs, "jobs", "number of jobs of this class that both runs have", |row| row.jobs),
             C::new(name::base_mean, "", "mean of the measure over the common jobs in the base run, in the measure's unit", |row| row.means[0]),
             C::new(name::compared_mean, "", "mean of the measure over the common jobs in the compared run", |row| row.means[1]),
             C::new(name::base_median, "", "median of the measure over the common jobs in the base run", |row| row.medians[0]),
@@ -389,7 +411,7 @@ impl Table for Compared {
             C::new(name::lower_percent, "%", "share of jobs whose value is lower than in the base", share(|row| row.lower)),
             C::new(name::higher_percent, "%", "share of jobs whose value is higher than in the base", share(|row| row.higher)),
             C::new(name::change_p, "", "p-value of the change: the probability, if the runs do not differ, of a change at least as large as the measured change, corrected by Holm's method; null if there are fewer than five blocks, and for distances if only one of the runs folds jobs", |row| row.p),
-            C::new(name::comparisons, "", "change_p is corrected for this number of comparisons of the measure: all pairs of runs, either over all sizes or by class of size", |row| row.comparisons),
+            C::new(name::comparisons, "", "change_p is corrected for this number of comparisons of the measure: all pairs of runs, either over all jobs or by class", |row| row.comparisons),
             C::text(name::change_verdict, "better or worse if change_p is below 0.05, same if no job differs, else ~; also ~ for distances if only one of the runs folds jobs; smaller is better for every measure", |row| Some(row.verdict())),
             C::new(name::time_blocks, "", "number of blocks of submission time for the interval", |row| row.blocks),
             C::new(name::block_days, "d", "length of a block", |row| row.days),
@@ -407,6 +429,7 @@ mod tests {
             submit,
             start: submit,
             size,
+            label: -1,
             measures: JobRow::measures([wait, 1.0, 1.0, 0.0]),
         }
     }

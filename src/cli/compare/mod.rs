@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 pub use projection::Projected;
 
@@ -41,7 +41,7 @@ use replay_output::plot::{FigureStyle, Plots};
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   replay compare out/before out/after
-  replay compare out:0 out:1 --by-size
+  replay compare out:0 out:1 --by queue
   replay compare out/before out/after --fail-if-worse wait:5
   replay compare out/before --row trace --col strategy --measure wait,pairwise_l1
   replay compare out/before out/after --row trace --col strategy --measure wait
@@ -52,7 +52,7 @@ Compares results that have a table of jobs: those of a replay (jobs.parquet, unl
 
 Smaller is better for every measure. Results of contend also have medians and trimmed means (without 5 % of the jobs at each end); a warning names the two jobs that decide an order by a mean stretch.
 
-The 95 % interval of a change is Student's t for the logarithm of a ratio of sums, over blocks of submission time: weeks from the first submission of the compared jobs, or days if fewer than eight weeks have submissions. Blocks in which the measure is 0 are then dropped; fewer than five others give no interval and no verdict. Verdicts on several pairs of runs, or on classes of size, are corrected by Holm's method.")]
+The 95 % interval of a change is Student's t for the logarithm of a ratio of sums, over blocks of submission time: weeks from the first submission of the compared jobs, or days if fewer than eight weeks have submissions. Blocks in which the measure is 0 are then dropped; fewer than five others give no interval and no verdict. Verdicts on several pairs of runs, or on classes of jobs, are corrected by Holm's method.")]
 pub struct CompareArgs {
     /// Base of the comparison: a folder with results of replay, sweep or contend, or a single run in a folder, written
     /// FOLDER:RUN.
@@ -87,7 +87,7 @@ pub struct CompareArgs {
     col: Option<String>,
 
     /// Print the jobs that start earlier or later, instead of means.
-    #[arg(long, requires = "other", conflicts_with_all = ["row", "measure", "by_size", "fail_if_worse"])]
+    #[arg(long, requires = "other", conflicts_with_all = ["row", "measure", "by", "by_size", "fail_if_worse"])]
     schedule: bool,
 
     /// Write results into this folder.
@@ -100,10 +100,14 @@ pub struct CompareArgs {
     #[command(flatten)]
     figures: FigureArgs,
 
-    /// Add results for classes of job size.
+    /// Add results for classes of jobs: by size, user, group, queue or partition.
     ///
-    /// The classes are 1, 2, 3 to 4, 5 to 8, ...
-    #[arg(long)]
+    /// The classes of size are 1, 2, 3 to 4, 5 to 8, ... The others are the values of a column of the table of jobs.
+    #[arg(long, value_name = "KEY")]
+    by: Option<By>,
+
+    /// Add results for classes of job size; the same as --by size.
+    #[arg(long, conflicts_with = "by")]
     by_size: bool,
 
     /// Exit with 1 if a mean over all jobs is worse by more than PERCENT and the verdict is worse.
@@ -120,6 +124,36 @@ pub struct CompareArgs {
 
     #[command(flatten)]
     process: ProcessArgs,
+}
+
+/// A property that divides jobs into classes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum By {
+    Size,
+    User,
+    Group,
+    Queue,
+    Partition,
+}
+
+impl By {
+    /// Returns the column whose values are the classes; `None` for sizes.
+    fn column(self) -> Option<Name> {
+        match self {
+            By::Size => None,
+            By::User => Some(name::user),
+            By::Group => Some(name::group),
+            By::Queue => Some(name::queue),
+            By::Partition => Some(name::partition),
+        }
+    }
+}
+
+impl CompareArgs {
+    /// Returns the classes that `--by` or `--by-size` asks for.
+    fn by(&self) -> Option<By> {
+        self.by.or(self.by_size.then_some(By::Size))
+    }
 }
 
 /// Compares runs.
@@ -188,15 +222,32 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         }
         let [name, other_name] = names.each_ref().map(String::as_str);
         let all_sizes = [1, i64::MAX];
+        let labelled: Vec<(String, Pairs)> = match args.by().and_then(By::column) {
+            None => Vec::new(),
+            Some(column) => {
+                let titled = |(label, pairs)| match label {
+                    -1 => (format!("{column} unknown"), pairs),
+                    label => (format!("{column} {label}"), pairs),
+                };
+                pairs.by_label().into_iter().map(titled).collect()
+            }
+        };
         let compare = |measure: usize, sizes: [i64; 2]| {
             let compared = pairs.compare([name, other_name], (tables, measure), sizes);
             compared.of_folding(folds)
         };
         for &measure in &measures {
             compared.push(compare(measure, all_sizes));
-            if args.by_size {
-                let classes = pairs.classes().into_iter();
-                compared.extend(classes.map(|sizes| compare(measure, sizes)));
+            match args.by() {
+                None => {}
+                Some(By::Size) => {
+                    let classes = pairs.classes().into_iter();
+                    compared.extend(classes.map(|sizes| compare(measure, sizes)));
+                }
+                Some(_) => compared.extend(labelled.iter().map(|(class, pairs)| {
+                    let one = pairs.compare([name, other_name], (tables, measure), all_sizes);
+                    Compared { class: Some(class.clone()), ..one.of_folding(folds) }
+                })),
             }
         }
         of_runs.resize(compared.len(), second.clone());
@@ -248,12 +299,12 @@ fn decided_by_two_jobs(
     two_job_reversals(&stretches).iter().map(line).collect()
 }
 
-/// Corrects the verdicts for the number of comparisons of one measure. Comparisons over all sizes and comparisons of
-/// classes of size are corrected separately.
+/// Corrects the verdicts for the number of comparisons of one measure. Comparisons over all jobs and comparisons of
+/// classes are corrected separately.
 fn corrected<'a>(compared: impl Iterator<Item = &'a mut Compared>) {
     let mut families: BTreeMap<(Name, bool), Vec<&mut Compared>> = BTreeMap::new();
     for one in compared {
-        families.entry((one.measure, one.sizes[1] == i64::MAX)).or_default().push(one);
+        families.entry((one.measure, one.is_of_all_jobs())).or_default().push(one);
     }
     families.into_values().for_each(|family| correct(family, 0));
 }
@@ -287,8 +338,8 @@ fn without_verdict(one: &Compared) -> Option<String> {
 
 /// Prints, for each measure of the runs of one folder, a table by two properties of the runs.
 fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
-    if args.by_size || !args.fail_if_worse.is_empty() {
-        let message = "--by-size and --fail-if-worse need two folders";
+    if args.by().is_some() || !args.fail_if_worse.is_empty() {
+        let message = "--by, --by-size and --fail-if-worse need two folders";
         return Err(Failure::usage_message(message));
     }
     let sorting = args.sort.of::<Projected>()?;
@@ -340,7 +391,8 @@ fn jobs(
     [first, second]: [&RunRow; 2],
 ) -> Result<([String; 2], Pairs), Failure> {
     same_log([base, others], [first, second])?;
-    let pairs = Pairs::new(&base.jobs(first)?, &others.jobs(second)?);
+    let label = args.by().and_then(By::column);
+    let pairs = Pairs::new(&base.jobs(first, label)?, &others.jobs(second, label)?);
     // Runs with the same name are distinguished by the names of their folders.
     let mut names = [first.name(), second.name()];
     if names[0] == names[1] {
@@ -445,9 +497,9 @@ impl SelectedRuns {
     }
 
     /// Returns the jobs of a run; empty if jobs were not read.
-    fn jobs(&self, run: &RunRow) -> Result<Vec<JobRow>, Failure> {
+    fn jobs(&self, run: &RunRow, label: Option<Name>) -> Result<Vec<JobRow>, Failure> {
         match &*self.data {
-            Data::Jobs(jobs) => jobs.of(run.run).map_err(bad),
+            Data::Jobs(jobs) => jobs.of(run.run, label).map_err(bad),
             Data::Columns(..) => Ok(Vec::new()),
         }
     }

@@ -290,7 +290,7 @@ fn sheet(
 /// # Errors
 /// A usage error if a cell has several pairs of runs.
 pub fn of_changes(axes: Axes, compared: &[(RunRow, Compared)]) -> Result<Vec<Sheet>, Failure> {
-    let all_sizes = || compared.iter().filter(|(_, one)| one.sizes[1] == i64::MAX);
+    let all_sizes = || compared.iter().filter(|(_, one)| one.is_of_all_jobs());
     let measures = distinct(all_sizes().map(|(_, one)| one.measure));
     let rows = distinct(all_sizes().map(|(run, _)| value(run, axes.row)));
     let cols = distinct(all_sizes().map(|(run, _)| value(run, axes.col)));

@@ -8,7 +8,8 @@ use replay_experiment::contention::ContentionJobRow;
 use replay_output::report::{Align, Sheet, with_unit};
 
 /// Ranks of columns. In a narrow terminal, the columns with the lowest ranks are omitted first.
-const RANKS: [(&str, u8); 14] = [
+const RANKS: [(&str, u8); 15] = [
+    ("jobs of", 3),
     ("run", 3),
     ("measure", 3),
     ("processors", 3),
@@ -77,14 +78,15 @@ pub fn sheet(
     let of_runs: Vec<&RunRow> = rows.iter().map(|(run, _)| run).collect();
     let several = of_runs.windows(2).any(|pair| pair[0].key != pair[1].key);
     let names = Names::of(&of_runs);
-    let classes = rows.iter().any(|(_, row)| row.sizes[1] < i64::MAX);
+    let of_sizes = rows.iter().any(|(_, row)| row.sizes[1] < i64::MAX);
+    let classes = rows.iter().any(|(_, row)| !row.is_of_all_jobs());
     let mut header = Vec::new();
     if several {
         header.push(("run", Align::Left));
     }
     header.push(("measure", Align::Left));
     if classes {
-        header.push(("processors", Align::Right));
+        header.push((if of_sizes { "processors" } else { "jobs of" }, Align::Right));
     }
     // For results of contend, a single job can decide the order of means, so the median and the trimmed mean are also
     // shown.
@@ -121,7 +123,7 @@ pub fn sheet(
         fields.push(titled(row.measure, tables));
         if classes {
             fields.push(match row.sizes {
-                [_, i64::MAX] => "all".to_string(),
+                [_, i64::MAX] => row.class.clone().unwrap_or_else(|| "all".to_string()),
                 [low, high] if low == high => low.to_string(),
                 [low, high] => format!("{low} to {high}"),
             });
@@ -267,6 +269,7 @@ mod tests {
             run: String::new(),
             measure,
             sizes: [65, 128],
+            class: None,
             jobs: 5000,
             means: [123_456.78, 120_000.0],
             medians: [100.0, 90.0],

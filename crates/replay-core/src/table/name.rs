@@ -52,7 +52,7 @@ names! {
     block_fragmentation_percent blocked blocked_menu_percent blocking border_share bound
     bounded_slowdown box_x box_y box_z busy_cycles busy_weight candidate candidate_number
     carried_flits centre_x centre_y centre_z change_high_percent change_low_percent
-    change_p change_percent change_verdict channel check col compared_jobs compared_mean
+    change_p change_percent change_verdict channel check class col compared_jobs compared_mean
     compared_measure compared_median compared_run compared_start compared_trimmed_mean
     compared_with comparisons components contention_factor contiguous_percent copies copy
     count cut_off_percent decisions declared delivered deviation diameter difference

@@ -155,28 +155,33 @@ impl JobsTable {
     }
 
     /// Reads the jobs of one run, ordered by job number and then by submission time. Returns an empty list for an
-    /// unknown run.
+    /// unknown run. `label` is the column by which jobs are grouped.
     ///
     /// # Errors
     /// [`ReadError`] if the table lacks a column.
-    pub fn of(&self, run: i64) -> Result<Vec<JobRow>, ReadError> {
+    pub fn of(&self, run: i64, label: Option<Name>) -> Result<Vec<JobRow>, ReadError> {
         let mut rows = Vec::new();
         for &part in self.parts.get(&run).into_iter().flatten() {
-            rows.extend(self.part(part).map_err(ReadError::table(&self.path))?);
+            rows.extend(self.part(part, label).map_err(ReadError::table(&self.path))?);
         }
         rows.sort_by_key(|row: &JobRow| (row.number, row.submit));
         Ok(rows)
     }
 
-    fn part(&self, (first, count): (usize, usize)) -> Result<Vec<JobRow>, String> {
+    fn part(
+        &self,
+        (first, count): (usize, usize),
+        label: Option<Name>,
+    ) -> Result<Vec<JobRow>, String> {
         let JobTables { start, measures, .. } = *self.tables;
         let columns = [name::job, name::submit, name::size].into_iter().chain(start);
-        let columns: Vec<Name> = columns.chain(measures.iter().copied()).collect();
+        let columns: Vec<Name> = columns.chain(label).chain(measures.iter().copied()).collect();
         let table = read_rows(&self.footer, &self.file, &columns, first..first + count)?;
         let [numbers, submits, sizes] =
             [name::job, name::submit, name::size].map(|name| integers(&table, name));
         let (numbers, submits, sizes) = (numbers?, submits?, sizes?);
         let starts = start.map(|name| integers(&table, name)).transpose()?;
+        let labels = label.map(|name| labels(&table, name)).transpose()?;
         let measures: Vec<Vec<f64>> =
             measures.iter().map(|&name| reals(&table, name)).collect::<Result<_, _>>()?;
         let row = |i: usize| JobRow {
@@ -184,6 +189,7 @@ impl JobsTable {
             submit: submits[i],
             start: starts.as_ref().map_or(0, |starts| starts[i]),
             size: sizes[i],
+            label: labels.as_ref().map_or(-1, |labels| labels[i]),
             measures: std::array::from_fn(|at| {
                 measures.get(at).map_or(f64::NAN, |values: &Vec<f64>| values[i])
             }),
@@ -213,6 +219,12 @@ fn read_rows(
 fn integers(table: &RecordBatch, name: Name) -> Result<Vec<i64>, String> {
     let column = column(table, name)?;
     numbers(column, |value| value.unwrap_or(0)).ok_or_else(|| wrong_type(name, column))
+}
+
+/// Returns a column of integers; null is read as -1.
+fn labels(table: &RecordBatch, name: Name) -> Result<Vec<i64>, String> {
+    let column = column(table, name)?;
+    numbers(column, |value| value.unwrap_or(-1)).ok_or_else(|| wrong_type(name, column))
 }
 
 /// Returns a column of numbers of any type as floats; null is read as NaN.

@@ -185,7 +185,7 @@ fn damaged_tables_are_errors() {
                     ))
                     .map(drop),
                 _ => read::JobsTable::open(&folder, &REPLAYED)
-                    .and_then(|jobs| jobs.of(0).and(jobs.of(1)))
+                    .and_then(|jobs| jobs.of(0, None).and(jobs.of(1, None)))
                     .map(drop),
             };
             match outcome {

@@ -79,6 +79,7 @@ fn compares_the_top_strategy_by_its_jobs() {
         submit: 50_000 * i,
         start: 50_000 * i,
         size: 4,
+        label: -1,
         measures: JobRow::measures([1.0, 2.0, 1.0, 20.0 - run as f64, 2.0]),
     };
     let jobs = |run: i64| Ok::<_, ()>((0..100).map(|i| job(run, i)).collect());

@@ -207,6 +207,7 @@ mod tests {
             submit: i * DAY / 2,
             start: i * DAY / 2,
             size: 4,
+            label: -1,
             measures: JobRow::measures([
                 turnaround - 10.0,
                 turnaround,

@@ -7,7 +7,7 @@
 //!
 //! `tests/golden/commands.txt` has the commands. A case is a line with a name, `:` and a command. Indented lines below
 //! this line are further commands in the same directory. Each case starts in an empty directory with links to `traces`,
-//! `tests/golden/inputs` and `tests/samples` of the checkout. Only data is hashed: standard output in CSV, JSON or Markdown,
+//! `tests/golden/inputs`, `tests/samples` and `docs/fixtures` of the checkout. Only data is hashed: standard output in CSV, JSON or Markdown,
 //! and every CSV, Parquet, JSON and SWF file below the directory, the data of figures included. Tables have a hash for each
 //! column, so that a new column adds a line and changes none; other files have one hash. Manifests, plans of shards, pages,
 //! pictures, wall-clock times and explanations of names (`TEXTS`) are not hashed. A Parquet file is hashed as text, so that
@@ -183,6 +183,7 @@ fn run(case: &Case) -> Result<Hashes, Failed> {
     symlink(checkout.join("traces"), home.path().join("traces"))?;
     symlink(checkout.join("tests/golden/inputs"), home.path().join("inputs"))?;
     symlink(checkout.join("tests/samples"), home.path().join("samples"))?;
+    symlink(checkout.join("docs/fixtures"), home.path().join("fixtures"))?;
     let mut texts = BTreeMap::new();
     for (i, line) in case.lines.iter().enumerate() {
         let program = std::env::var_os("REPLAY_GOLDEN_PROGRAM").unwrap_or(PROGRAM.into());

@@ -13,7 +13,7 @@
 use super::entry::{Entry, Line, UNKNOWN, count_nodes, dropped, noted, status};
 use super::row::Cell;
 use super::source::{Source, Submit, Unit};
-use super::value::{digits, happened, known_time, whole};
+use super::value::{digits, happened, is_not_set, known_time, whole};
 use super::{Fault, Log, ReadStop, Reason, Sink};
 
 /// Positions of fields in front of the lists of hosts.
@@ -206,6 +206,8 @@ impl Log for Lsf {
         let end = needed(field::EVENT_TIME, "event time")?;
         let job = fields.number(field::JOB, "jobId", Reason::NotAJob)?;
         let wanted = fields.number(field::PROCESSORS, "numProcessors", Reason::NotANumber)?;
+        // The number of hosts is computed from this number only if it is known.
+        let wanted = if is_not_set(wanted) { 0 } else { wanted };
         let submitted = needed(field::SUBMIT, "submitTime")?;
         let begin = time(field::BEGIN, "beginTime")?;
         let start = time(field::START, "startTime")?;
@@ -243,6 +245,7 @@ impl Log for Lsf {
             true => hosts(fields.text(field::RESOURCES), wanted),
             false => Some(wanted).filter(|&wanted| wanted > 0).or(number(after::MOST_PROCESSORS)),
         };
+        let requested = requested.filter(|&requested| requested > 0);
         let is_idle = start == 0;
         let (wait, run) = if is_idle { (UNKNOWN, 0) } else { (start - submit, end - start) };
         if !is_idle && (wait < 0 || run < 0) {

@@ -159,6 +159,9 @@ fn requested(text: &str, unit: Unit) -> Option<i64> {
             _ => 1,
         };
         let each = parts.find_map(|part| part.strip_prefix("ppn=")).map_or(Some(1), digits)?;
+        if is_not_set(nodes) || is_not_set(each) {
+            return None;
+        }
         let each = if unit == Unit::Cores { each } else { 1 };
         sum.checked_add(nodes.checked_mul(each)?)
     })

@@ -101,3 +101,62 @@ fn a_cut_record_is_not_the_text_of_the_record_before() {
         assert_eq!(super::made("sacct", &log).report.jobs, 2, "{text}");
     }
 }
+
+/// Every source with times or sizes as numbers follows the same rules.
+#[test]
+fn every_source_has_the_rules_for_numbers_that_are_not_set() {
+    let sge = |start: &str, end: &str, slots: &str| {
+        format!(
+            "all.q:n1:phys:ann:job.sh:41:sge:0:1772352000:{start}:{end}:0:0:3600:1.5:0.2:99104.0:0:0:0:0:1957:15:0:48.0:\
+             20:0:0:0:151:47:NONE:defaultdepartment:NONE:{slots}:0:50.7:4.4:0.3:-u ann:0.0:NONE:5944487936.0:0:0\n"
+        )
+    };
+    let gwf = |wait: &str, run: &str, size: &str, asked: &str| {
+        format!(
+            "1 1108771200 {wait} {run} {size} -1 -1 {asked} 900 -1 1 U1 G1 -1 Q1 P1{}\n",
+            " -1".repeat(13)
+        )
+    };
+    for value in NOT_SET {
+        let sge = |start, end, slots| {
+            super::made("sge", &(sge(start, end, slots) + &sge("1772352020", "1772352030", "7")))
+        };
+        let (start, end) = ("1772352010", "1772355610");
+        assert_eq!(values(&sge(start, end, "8")), [[10, 3600, 8], [20, 10, 7]]);
+        assert_eq!(sge(start, end, value).report.count("no size"), 1, "{value}");
+        assert_eq!(sge(start, value, "8").report.count("neither end nor run time"), 1, "{value}");
+        assert_eq!(sge(value, end, "8").report.count("never started"), 1, "{value}");
+        let gwf = |wait, run, size, asked| {
+            super::made("gwf", &(gwf(wait, run, size, asked) + &gwf("1", "2", "7", "7")))
+        };
+        let long = "run time or wait of more than 10 years";
+        assert_eq!(values(&gwf("5", "60", "4", "4")), [[5, 60, 4], [1, 2, 7]]);
+        assert_eq!(gwf("5", value, "4", "4").report.count(long), 1, "{value}");
+        assert_eq!(gwf(value, "60", "4", "4").report.count(long), 1, "{value}");
+        assert_eq!(values(&gwf("5", "60", value, "3")), [[5, 60, 3], [1, 2, 7]], "{value}");
+    }
+}
+
+#[test]
+fn lsf_reads_neither_numbers_that_are_not_set_nor_grouped_numbers() {
+    let record = super::accounting::record;
+    let ran = record("1", [100, 160, 760], "2 \"16*a\" \"16*b\"", 64, 0, 0);
+    // The job was killed before it started.
+    let killed = record("2", [300, 0, 400], "0", 32, 14, 0);
+    for value in NOT_SET {
+        let unknown = killed.replace("33554438 4 ", &format!("33554438 {value} "));
+        for source in ["lsf", "lsf[size=nodes]"] {
+            let made = made(source, &(ran.clone() + &killed));
+            assert_eq!(made.report.jobs, 2);
+        }
+        let made = made("lsf[size=nodes]", &(ran.clone() + &unknown));
+        assert_eq!(made.report.jobs, 1, "{}", made.report);
+        assert_eq!(made.report.count("never started, and no requested size"), 1);
+        let unknown = killed.replace(" 0 0 0 \"ann\"", &format!(" 0 0 {value} \"ann\""));
+        assert_eq!(super::made("lsf", &(ran.clone() + &unknown)).report.count("never started"), 1);
+        let unknown = ran.replace(" 760 1 ", &format!(" {value} 1 "));
+        assert!(error("lsf", &unknown).contains("event time"), "{value}");
+    }
+    let grouped = error("lsf", &ran.replace("16*a", "1,024*a"));
+    assert!(grouped.contains("execHosts \"1,024*a\": not a list of nodes"), "{grouped}");
+}

@@ -30,8 +30,8 @@ pub(super) mod status {
 /// Marks an unknown value.
 pub(super) const UNKNOWN: i64 = -1;
 
-/// Longest estimate, in seconds: ten years. A longer estimate is a mark for an unlimited or unknown time, such as
-/// 4294967295 minutes.
+/// Longest estimate, run time and wait, in seconds: ten years. A longer time is a mark for an unlimited or unknown time,
+/// such as 4294967295 minutes.
 pub(super) const LONGEST_LIMIT: i64 = 10 * 366 * 86_400;
 
 /// The state of a job as a word of the log; empty if the log has no such word. The word does not distinguish jobs, because
@@ -182,7 +182,7 @@ noted, advice_on_noted {
     pub const PARTITION_LIMIT: &str = "time limit of the partition, treated as unknown",
         "export the limits of these jobs in seconds or minutes, if they are known";
     pub const NO_LIMITS: &str = "no time limits: backfilling will know all run times",
-        "export the time limits, such as the column TimelimitRaw of sacct";
+        "export the time limits if the log can have them (sacct: the column TimelimitRaw)";
     pub const NO_LIMIT: &str = "no time limit: backfilling will know the run time";
     pub const SHARED: &str = "job with fewer processors than its nodes have",
         "if jobs share nodes, use sacct[size=cores]: sizes in nodes count a shared node several times";
@@ -200,7 +200,7 @@ reasons! {
 /// Reasons for dropping a job although its line is well formed. The report prints these texts.
 dropped, advice_on_dropped {
     pub const UNFINISHED: &str = "not ended when the log was written",
-        "export the log again after these jobs have ended; sacct[running=yes] keeps running jobs";
+        "export the log again after these jobs have ended (sacct: running=yes keeps running jobs)";
     pub const NOT_STARTED: &str = "array of tasks that did not start",
         "export the log again after these tasks have started; until then they use no processors";
     pub const SAME_ARRAY: &str = "array of tasks that did not start, repeated from an earlier file",
@@ -216,7 +216,7 @@ dropped, advice_on_dropped {
     pub const IDLE: &str = "never started, and no requested size",
         "export a column with the requested size (requested in a map) to keep these jobs";
     pub const ZERO: &str = "a time of 0 stands for a missing time",
-        "add none = [\"0\"] to the column in the map";
+        "add none = [\"0\"], or the number that stands for a missing time, to the column in the map";
     pub const SIZE: &str = "size not positive",
         "check the size in this line; a job without processors cannot be replayed";
     pub const LARGE: &str = "size of more than 32 bits",
@@ -225,6 +225,8 @@ dropped, advice_on_dropped {
         "set round-up=yes to round these sizes up";
     pub const NO_RUN: &str = "no run time",
         "assign run, or start and end, in the map";
+    pub const LONG: &str = "run time or wait of more than 10 years",
+        "check the unit of the times in this line; in a map, none lists numbers for a missing time";
     pub const FAR: &str = "times too far apart",
         "check the times in this line and their unit";
     pub const SAME_ROW: &str = "identical job in an earlier file",

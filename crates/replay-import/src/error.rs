@@ -60,7 +60,9 @@ impl Reason {
                 "close the quote at the end of its field; double a quote within a field"
             }
             Reason::Empty => "export the log with this value, which every job needs",
-            Reason::NotANumber => "write plain digits, without a unit (sacct --noconvert)",
+            Reason::NotANumber => {
+                "write plain digits, without a unit or a separator of thousands (sacct: --noconvert)"
+            }
             Reason::NotATime => {
                 "write YYYY-MM-DDTHH:MM:SS or Unix seconds (SLURM_TIME_FORMAT=standard); for a table, set time in the map"
             }

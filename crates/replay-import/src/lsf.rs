@@ -13,7 +13,7 @@
 use super::entry::{Entry, Line, UNKNOWN, count_nodes, dropped, noted, status};
 use super::row::Cell;
 use super::source::{Source, Submit, Unit};
-use super::value::{digits, whole};
+use super::value::{digits, happened, is_not_set, known_time, whole};
 use super::{Fault, Log, ReadStop, Reason, Sink};
 
 /// Positions of fields in front of the lists of hosts.
@@ -160,11 +160,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Splits an execution host into its name and its number of slots: `16*host` or `host`.
-fn host(text: &str) -> (&str, i64) {
+/// Splits an execution host into its name and its number of slots: `16*host` or `host`; `None` if the text before `*` is
+/// not a number.
+fn host(text: &str) -> Option<(&str, i64)> {
     match text.split_once('*') {
-        Some((count, host)) if digits(count).is_some() => (host, digits(count).unwrap_or(1)),
-        _ => (text, 1),
+        Some((count, host)) => Some((host, digits(count)?)),
+        None => Some((text, 1)),
     }
 }
 
@@ -197,11 +198,17 @@ impl Log for Lsf {
             sink.passed(line.number, "event other than the end of a job", 1);
             return Ok(());
         }
-        let time = |at, name| fields.number(at, name, Reason::NotATime);
-        let end = time(field::EVENT_TIME, "event time")?;
+        let time = |at, name| fields.number(at, name, Reason::NotATime).map(happened);
+        let needed = |at, name| match known_time(fields.text(at)) {
+            Some(time) => Ok(time),
+            None => Err(fields.fault(at, name, Reason::NotATime)),
+        };
+        let end = needed(field::EVENT_TIME, "event time")?;
         let job = fields.number(field::JOB, "jobId", Reason::NotAJob)?;
         let wanted = fields.number(field::PROCESSORS, "numProcessors", Reason::NotANumber)?;
-        let submitted = time(field::SUBMIT, "submitTime")?;
+        // The number of hosts is computed from this number only if it is known.
+        let wanted = if is_not_set(wanted) { 0 } else { wanted };
+        let submitted = needed(field::SUBMIT, "submitTime")?;
         let begin = time(field::BEGIN, "beginTime")?;
         let start = time(field::START, "startTime")?;
         let asked = fields.length(field::ASKED, "numAskedHosts")?;
@@ -218,7 +225,9 @@ impl Log for Lsf {
         let submit = later.unwrap_or(submitted);
         let (mut names, mut slots): (Vec<&str>, i64) = (Vec::new(), 0);
         for at in first..first + count {
-            let (name, count) = host(fields.text(at));
+            let Some((name, count)) = host(fields.text(at)) else {
+                return Err(fields.fault(at, "execHosts", Reason::NotANodeList).into());
+            };
             slots = slots.saturating_add(count);
             if !name.is_empty() && names.last() != Some(&name) {
                 names.push(name);
@@ -236,6 +245,7 @@ impl Log for Lsf {
             true => hosts(fields.text(field::RESOURCES), wanted),
             false => Some(wanted).filter(|&wanted| wanted > 0).or(number(after::MOST_PROCESSORS)),
         };
+        let requested = requested.filter(|&requested| requested > 0);
         let is_idle = start == 0;
         let (wait, run) = if is_idle { (UNKNOWN, 0) } else { (start - submit, end - start) };
         if !is_idle && (wait < 0 || run < 0) {

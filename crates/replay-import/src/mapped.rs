@@ -10,7 +10,7 @@ use super::map::{Absent, Clock, Column, ColumnMap, Span, Status, Unit};
 use super::row::{Cell, Columns, Row};
 use super::slurm;
 use super::source::{Kind, Limit, Source};
-use super::value::{bare, digits, hours, number, seconds, whole};
+use super::value::{bare, digits, hours, is_not_set, number, seconds, whole};
 use super::zone::{Moment, Zone, in_order};
 use super::{Fault, Log, ReadStop, Reason, Sink};
 
@@ -184,7 +184,14 @@ impl Jobs {
                 time.map_err(|reason| row.fault(index, reason))?
             }
         };
-        Ok(Some(time))
+        // Times that are counted from the origin of the log have no such numbers.
+        if matches!(clock, Clock::Seconds) || !is_not_set(time.earlier) {
+            return Ok(Some(time));
+        }
+        if index == self.places.submit {
+            return Err(row.fault(index, Reason::NotATime));
+        }
+        Ok(Some(Moment::at(0)))
     }
 
     /// Reads a duration and converts it to seconds; with [`Unit::Either`], the number is not converted, because its unit is
@@ -201,7 +208,8 @@ impl Jobs {
         index: Option<usize>,
     ) -> Result<Option<Result<i64, &'static str>>, Fault> {
         let index = index.filter(|&index| !self.text(row, index).is_empty());
-        index.map(|index| size(row, index, self.source.round_up)).transpose()
+        let size = index.map(|index| size(row, index, self.source.round_up)).transpose()?;
+        Ok(size.filter(|size| !size.is_ok_and(is_not_set)))
     }
 
     /// Returns the status of a job, and whether the job has ended.
@@ -249,9 +257,9 @@ impl Jobs {
         };
         let (start, end) = (perhaps(places.start)?, perhaps(places.end)?);
         let (given_wait, given_run) = (self.span(row, places.wait)?, self.span(row, places.run)?);
-        // In seconds since 1970, a time of 0 stands for a missing time.
+        // A time of 0 since 1970 stands for a missing time.
         let is_zero = |time: Option<Moment>| time == Some(Moment::at(0));
-        let has_zero = matches!(self.clock, Clock::Unix | Clock::UnixMs)
+        let has_zero = !matches!(self.clock, Clock::Seconds)
             && submit.earlier > 0
             && (is_zero(start) || is_zero(end));
         let times = in_order(submit, start, end, given_run);

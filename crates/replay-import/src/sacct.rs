@@ -19,7 +19,7 @@ use super::entry::{Line, UNKNOWN};
 use super::row::{Cell, Columns, Row};
 use super::slurm::{Id, Job, Jobs, NOTHING, Span, count, first_word};
 use super::source::{Source, Submit, Unit};
-use super::value::{digits, slurm_duration};
+use super::value::{digits, happened, is_not_set, slurm_duration};
 use super::zone::{Moment, Zone};
 use super::{Fault, Log, ReadStop, Reason, Sink};
 use split::{Layout, Split};
@@ -431,7 +431,7 @@ fn time(row: Row<'_>, index: usize, zone: &Zone) -> Result<Option<Moment>, Fault
         return Ok(None);
     }
     match digits(text) {
-        Some(time) => Ok(Some(Moment::at(time))),
+        Some(time) => Ok(Some(Moment::at(happened(time)))),
         None => row.date(index, zone).map(Some),
     }
 }
@@ -491,6 +491,9 @@ fn read(
     let perhaps = |at: Option<usize>| at.map_or(Ok(None), |at| time(row, at, &zone));
     let submit = time(row, places.submit, &zone)?;
     let submit = submit.ok_or_else(|| row.fault(places.submit, Reason::Empty))?;
+    if digits(row.text(places.submit)).is_some_and(is_not_set) {
+        return Err(row.fault(places.submit, Reason::NotATime).into());
+    }
     let start = time(row, places.start, &zone)?;
     let job = Job {
         id,

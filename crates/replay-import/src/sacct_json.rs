@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use super::entry::UNKNOWN;
 use super::slurm::{Id, Job, Jobs, Span, count, first_word};
 use super::source::{Source, Submit, Unit};
-use super::value::digits;
+use super::value::{digits, happened};
 use super::zone::Moment;
 use super::{BUFFER, Fault, ImportError, ReadStop, Reason, Sink};
 use replay_workload::sanitize::BYTE_ORDER_MARK;
@@ -286,7 +286,7 @@ impl<'a> Record<'a> {
                 let key = keys.iter().find(|key| self.get(key).is_some());
                 return Err(self.fault(key.unwrap_or(&keys[0]), Reason::NotATime));
             }
-            Number::Is(time) if time > 0 => Some(Moment::at(time)),
+            Number::Is(time) if happened(time) > 0 => Some(Moment::at(time)),
             _ => None,
         })
     }

@@ -8,7 +8,7 @@
 //! since 1970; UGE writes milliseconds from version 8.2 on. The category of the job may contain colons.
 
 use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
-use super::value::{digits, number, pbs_duration};
+use super::value::{digits, happened, number, pbs_duration};
 use super::{Fault, Log, ReadStop, Reason, Sink};
 
 /// Positions of fields.
@@ -67,7 +67,9 @@ impl<'a> Fields<'a> {
     /// Reads a time and returns it in seconds, and whether it is in milliseconds.
     fn time(&self, at: usize, name: &str) -> Result<(i64, bool), Fault> {
         let time = digits(self.text(at)).ok_or_else(|| self.fault(at, name, Reason::NotATime))?;
-        Ok(if time < MILLISECONDS { (time, false) } else { ((time + 500) / 1000, true) })
+        let (time, is_fine) =
+            if time < MILLISECONDS { (time, false) } else { ((time + 500) / 1000, true) };
+        Ok((happened(time), is_fine))
     }
 
     /// Returns the position of the waiting time for input and output, which follows the category. The category may contain

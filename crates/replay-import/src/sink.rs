@@ -10,7 +10,7 @@ use super::entry::{Entry, LONGEST_LIMIT, UNKNOWN, dropped, noted};
 use super::row_merge::{Joined, Taken};
 use super::select::Filter;
 use super::spill::{FIELDS, Spill};
-use super::value::digits;
+use super::value::{digits, is_not_set};
 use super::{Class, ColumnMap, Fault, Import, ImportError, Kind, LineFault, Place, Report, plain};
 use replay_workload::swf::{Header, Record, Writer, header_fields};
 use replay_workload::workload::sidecar::write_trace_line;
@@ -246,15 +246,33 @@ impl<'a> Sink<'a> {
 
     /// Adds a job. Returns whether the job is kept; a job with impossible times or an impossible size is dropped.
     pub fn job(&mut self, line: u64, entry: &Entry<'_>) -> io::Result<bool> {
+        let mut entry = *entry;
+        if is_not_set(entry.requested) {
+            entry.requested = UNKNOWN;
+        }
+        let is_unknown = is_not_set(entry.size);
+        if is_unknown && entry.requested > 0 {
+            entry.size = entry.requested;
+            self.about(noted::REQUESTED);
+        }
+        let entry = &entry;
         let &Entry { submit, wait, run, size, estimate, .. } = entry;
         if let Some(why) = self.filter.excludes(entry) {
             self.dropped(line, why);
+            return Ok(false);
+        }
+        if is_unknown && entry.requested <= 0 {
+            self.dropped(line, dropped::NO_SIZE);
             return Ok(false);
         }
         let (first, last) = (self.first.min(submit), self.last.max(submit));
         let far = |time: i64| !(UNKNOWN..SPAN).contains(&time);
         if last.checked_sub(first).is_none_or(far) || far(wait) || far(run) {
             self.dropped(line, dropped::FAR);
+            return Ok(false);
+        }
+        if wait > LONGEST_LIMIT || run > LONGEST_LIMIT {
+            self.dropped(line, dropped::LONG);
             return Ok(false);
         }
         if size <= 0 {

@@ -4,6 +4,7 @@ mod accounting;
 mod counted;
 mod damaged;
 mod headers;
+mod not_set;
 mod places;
 mod slurm;
 mod tables;

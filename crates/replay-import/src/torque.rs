@@ -18,7 +18,10 @@ use std::hash::{Hash, Hasher};
 use super::duplicates::{Known, Seen};
 use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
 use super::source::{Source, Submit, Unit};
-use super::value::{digits, hours, is_american, leading, pbs_duration, whole};
+use super::value::{
+    digits, event, hours, is_american, is_not_set, known_time, leading, number as decimal,
+    pbs_duration, whole,
+};
 use super::{Fault, Log, ReadStop, Reason, Sink};
 
 /// A reader of Torque's accounting records.
@@ -133,7 +136,10 @@ fn slots(text: &str) -> Option<i64> {
     text.split(',').try_fold(0i64, |sum, part| {
         let count = match (part.split_once('-'), part.split_once('*')) {
             (Some((first, last)), None) => digits(last)? - digits(first)? + 1,
-            (None, Some((slot, count))) => digits(slot).and(digits(count))?,
+            // `0*1,024` is not a list.
+            (None, Some((slot, count))) if part.len() == text.len() => {
+                digits(slot).and(digits(count))?
+            }
             (None, None) => digits(part).and(Some(1))?,
             _ => return None,
         };
@@ -148,9 +154,14 @@ fn requested(text: &str, unit: Unit) -> Option<i64> {
         let nodes = match parts.next()? {
             "" => return None,
             count if count.bytes().all(|byte| byte.is_ascii_digit()) => digits(count)?,
+            // A number with separators of thousands, or with a fraction, is not the name of a host.
+            name if name.contains([',', '\'', ' ']) || decimal(name).is_some() => return None,
             _ => 1,
         };
         let each = parts.find_map(|part| part.strip_prefix("ppn=")).map_or(Some(1), digits)?;
+        if is_not_set(nodes) || is_not_set(each) {
+            return None;
+        }
         let each = if unit == Unit::Cores { each } else { 1 };
         sum.checked_add(nodes.checked_mul(each)?)
     })
@@ -207,7 +218,7 @@ impl Log for Torque {
             "" => Err(fault(line, Reason::Empty, field, text)),
             value => read(value).ok_or_else(|| fault(line, reason, field, value)),
         };
-        let queued = match (digits(values.qtime), digits(values.ctime)) {
+        let queued = match (known_time(values.qtime), known_time(values.ctime)) {
             (Some(qtime), _) => qtime,
             (None, Some(ctime)) => {
                 if !values.qtime.is_empty() {
@@ -216,14 +227,14 @@ impl Log for Torque {
                 ctime
             }
             (None, None) if values.qtime.is_empty() => {
-                needed("ctime", values.ctime, digits, Reason::NotATime)?
+                needed("ctime", values.ctime, known_time, Reason::NotATime)?
             }
-            (None, None) => needed("qtime", values.qtime, digits, Reason::NotATime)?,
+            (None, None) => needed("qtime", values.qtime, known_time, Reason::NotATime)?,
         };
-        let start = needed("start", values.start, digits, Reason::NotATime)?;
-        let end = needed("end", values.end, digits, Reason::NotATime)?;
+        let start = needed("start", values.start, event, Reason::NotATime)?;
+        let end = needed("end", values.end, event, Reason::NotATime)?;
         let eligible = match self.source.submit {
-            Submit::Eligible => digits(values.etime),
+            Submit::Eligible => known_time(values.etime),
             Submit::Submitted => None,
         };
         if self.source.submit == Submit::Eligible && eligible.is_none() && !values.etime.is_empty()
@@ -292,6 +303,7 @@ impl Log for Torque {
             match leading(value, digits) {
                 // A number of 0 states nothing, because the job has run.
                 Some((0, _)) => {}
+                Some((count, _)) if is_not_set(count) => {}
                 Some((count, false)) => size = Some(count),
                 Some((count, true)) => {
                     // The nodes of the job are more certain than a number with text after it.

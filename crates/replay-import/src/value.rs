@@ -37,6 +37,30 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
         .or_else(|| number(text).map(|number| number.round() as i64))
 }
 
+/// Numbers of 32 bits that databases write for a time that is not known: the largest signed number, and the two largest
+/// unsigned numbers. As sizes, they are unknown too, because no machine has 2^31 processors.
+const NOT_SET: [i64; 3] = [0x7fff_ffff, 0xffff_fffe, 0xffff_ffff];
+
+/// Returns whether a time in Unix seconds, or a size, is a number of 32 bits that stands for an unknown value.
+pub(super) fn is_not_set(value: i64) -> bool {
+    NOT_SET.contains(&value)
+}
+
+/// Returns a time in Unix seconds, or 0 if the number stands for a time that has not happened.
+pub(super) fn happened(time: i64) -> i64 {
+    if is_not_set(time) { 0 } else { time }
+}
+
+/// Parses a time in Unix seconds; 0 if the time has not happened, see [`happened`].
+pub(super) fn event(text: &str) -> Option<i64> {
+    digits(text).map(happened)
+}
+
+/// Parses a time in Unix seconds that must be known.
+pub(super) fn known_time(text: &str) -> Option<i64> {
+    digits(text).filter(|&time| !is_not_set(time))
+}
+
 /// Parses `2026-03-01T08:00:00`. A blank may replace the letter T between date and time; a fraction of a second is
 /// truncated; an offset from UTC may follow. Without an offset, the time is in `zone`.
 pub(super) fn date(text: &str, zone: &Zone) -> Result<Moment, Reason> {
@@ -150,7 +174,8 @@ pub(super) fn pbs_duration(text: &str) -> Option<i64> {
 }
 
 /// Parses a value that other text may follow after a separator, such as `2` in `2:ppn=24:gpu=4`. Returns the value and
-/// whether other text follows. If a letter or a fraction follows the digits, the text is not a value.
+/// whether other text follows. The other text begins with a letter after a separator: `1,024` and `2.5` are not values,
+/// because digits after a separator can belong to the number.
 pub(super) fn leading(text: &str, read: fn(&str) -> Option<i64>) -> Option<(i64, bool)> {
     if let Some(value) = read(text) {
         return Some((value, false));
@@ -158,7 +183,9 @@ pub(super) fn leading(text: &str, read: fn(&str) -> Option<i64>) -> Option<(i64,
     let end = text.find(|c: char| !c.is_ascii_digit() && c != ':')?;
     let front = text[..end].trim_end_matches(':');
     let rest = &text[front.len()..];
-    let is_separated = rest.starts_with([':', ',', ';', ' ', '(', '=']);
+    let separators = [':', ',', ';', ' ', '(', '='];
+    let is_separated = rest.starts_with(separators)
+        && rest.trim_start_matches(separators).starts_with(|c: char| c.is_alphabetic());
     read(front).filter(|_| is_separated).map(|value| (value, true))
 }
 
@@ -218,6 +245,12 @@ mod tests {
             ("2e5", None),
             ("2+3", None),
             ("2:3", None),
+            ("1,024", None),
+            ("1, 024", None),
+            ("1 024", None),
+            ("1;024", None),
+            ("1,.5", None),
+            ("1,", None),
             (":2", None),
             ("x2", None),
             ("", None),

@@ -171,20 +171,16 @@ impl Layout {
                 .all(|(kind, cell)| kind.fits(&text[cell.start..cell.end]))
     }
 
-    /// Returns whether a line is the beginning of a record rather than the continuation of a text: it has an id and a time
-    /// or a state in their columns, or all its columns have valid values.
+    /// Returns whether a line is the beginning of a record rather than the continuation of a text: it has an id in its
+    /// column and a delimiter after the id, even if the rest is cut, or all its columns have valid values.
     pub fn begins(&self, text: &str, cells: &[Cell]) -> bool {
-        let mut has = [false; 2];
-        for (kind, cell) in self.kinds.iter().zip(cells) {
+        let is_id = |(&kind, cell): (&Kind, &Cell)| {
             let field = &text[cell.start..cell.end];
-            let place = match kind {
-                Kind::Id => 0,
-                Kind::Submit | Kind::Time | Kind::State => 1,
-                _ => continue,
-            };
-            has[place] |= !NOTHING.contains(&field.trim()) && kind.fits(field);
-        }
-        has == [true; 2] || !matches!(self.split(text, cells), Split::Nothing)
+            kind == Kind::Id && kind.fits(field) && !field.contains(char::is_whitespace)
+        };
+        let before = &cells[..cells.len().saturating_sub(1)];
+        self.kinds.iter().zip(before).any(is_id)
+            || !matches!(self.split(text, cells), Split::Nothing)
     }
 
     /// Splits a line into columns. `cells` are the texts between the delimiters.

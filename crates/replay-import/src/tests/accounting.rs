@@ -7,7 +7,14 @@ const USAGE: &str = "0.47 1.11 0 0 -1 0 0 149746 0 0 0 0 -1 0 0 0 1907 1746 -1";
 
 /// Returns a record of LSF 10. `hosts` is the number of execution hosts and the hosts; `end` is the status, `exit` the
 /// reason of termination.
-fn record(job: &str, times: [i64; 3], hosts: &str, status: i64, exit: i64, index: i64) -> String {
+pub(super) fn record(
+    job: &str,
+    times: [i64; 3],
+    hosts: &str,
+    status: i64,
+    exit: i64,
+    index: i64,
+) -> String {
     let [submit, start, end] = times;
     format!(
         "\"JOB_FINISH\" \"10.1\" {end} {job} 1000 33554438 4 {submit} 0 0 {start} \"ann\" \"normal\" \"span[ptile=2]\" \

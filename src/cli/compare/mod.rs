@@ -106,7 +106,9 @@ pub struct CompareArgs {
     #[arg(long, value_name = "KEY")]
     by: Option<By>,
 
-    /// Add results for classes of job size; the same as --by size.
+    /// Add results for classes of job size.
+    ///
+    /// The option is the same as --by size.
     #[arg(long, conflicts_with = "by")]
     by_size: bool,
 

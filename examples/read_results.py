@@ -39,7 +39,7 @@ def main(folder, picture):
     for panel, axis in zip(panels, axes[:, 0]):
         draw(panel, sizes, axis)
     figure.savefig(picture, dpi=120)
-    print(f"drawn: {picture}")
+    print(f"drawn: {picture}, panels: {len(panels)}")
 
 
 def draw(runs, sizes, axis):

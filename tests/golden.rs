@@ -171,7 +171,7 @@ fn missing(case: &Case) -> Option<String> {
         std::iter::from_fn(move || words.find(|word| *word == "-t").and_then(|_| words.next()))
     });
     let absent = named
-        .filter(|name| *name != OWN && !name.contains(['/', '.']))
+        .filter(|name| *name != OWN && !name.contains('/'))
         .find(|name| SearchPath::from_env().resolve(name, &manifest).is_err());
     absent.map(|name| format!("trace absent: {name}"))
 }

@@ -387,6 +387,13 @@ fn endless_input_is_refused() {
     }
     let line = "ulimit -v 1000000; yes figure,published,ours,verdict | \"$0\" report -q /dev/stdin";
     bash(&dir, line).code(3).says("longer than 16777216 bytes");
+    for command in [
+        "fetch KTH --manifest /dev/zero",
+        "--machine torus:4x4x4 --alloc 'placements[freq=/dev/zero]' -q",
+    ] {
+        let run = bash(&dir, &format!("ulimit -v 1000000; \"$0\" {command}")).code(2);
+        run.says("the text is longer than");
+    }
 }
 
 fn irregular_side_files_are_reported() {

@@ -4,7 +4,7 @@ mod check;
 mod download;
 mod part;
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,6 +17,7 @@ use super::exit::{Exit, Failure, eprint_line};
 use check::{Checked, Mismatch, check};
 use download::{DownloadError, download};
 use part::{Part, PartError};
+use replay_core::lines;
 use replay_core::naming::nearest_few;
 use replay_core::workload::{KnownTrace, Manifest, SearchPath};
 
@@ -156,7 +157,7 @@ pub fn run(args: &FetchArgs) -> Result<Exit, Failure> {
 
 fn read_manifest(path: &Path) -> Result<Manifest, Failure> {
     let within = |failure: Failure| failure.within(format!("--manifest {}", path.display()));
-    let text = fs::read_to_string(path).map_err(|e| within(Failure::usage(e)))?;
+    let text = File::open(path).and_then(lines::whole).map_err(|e| within(Failure::usage(e)))?;
     let manifest = Manifest::parse(&text).map_err(|e| within(Failure::usage(e)))?;
     // A name becomes the name of a file in the folder.
     let is_file_name = |name: &str| !name.is_empty() && !name.contains(['/', '\0']);

@@ -1,9 +1,12 @@
 //! Frequencies of box sizes, from which the worth of a box is computed.
 
 use std::fmt;
+use std::fs::File;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
+
+use crate::lines;
 
 /// Factor by which the size of a box is multiplied to compute its worth.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,7 +48,7 @@ impl Frequencies {
     /// Reads lines `size,weight` from a file; a header, empty lines and text after `#` are ignored.
     fn read(path: &Path) -> Result<Self, String> {
         let within = |why: String| format!("{}: {why}", path.display());
-        let text = std::fs::read_to_string(path).map_err(|e| within(e.to_string()))?;
+        let text = File::open(path).and_then(lines::whole).map_err(|e| within(e.to_string()))?;
         let lines = text.lines().map(|line| line.split('#').next().unwrap_or("").trim());
         let mut lines = (1..).zip(lines).filter(|(_, line)| !line.is_empty()).peekable();
         lines.next_if(|(_, line)| line.starts_with(|first: char| first.is_ascii_alphabetic()));

@@ -12,7 +12,8 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use replay::allocator::centre::{BatchReplay, CentreOptions, TieConfig, TieVector};
+use replay::centre::{BatchReplay, CentreOptions};
+use replay::allocator::ties::{TieConfig, TieVector};
 use replay::allocator::registry::AllocatorSpec;
 use replay::cancel::CancelToken;
 use replay::experiment::search::Space;

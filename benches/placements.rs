@@ -12,7 +12,7 @@ use std::time::Instant;
 use replay::cancel::CancelToken;
 use replay::experiment::RunContext;
 use replay::experiment::stream::backlog::{Bench, Estimates, Mix, Rule};
-use replay::placement::menu::{Anchors, Menu};
+use replay::slurm::placement::menu::{Anchors, Menu};
 use replay::topology::Topology;
 
 const JOBS: usize = 8_000;

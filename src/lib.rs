@@ -16,14 +16,14 @@
 //! A module imports only modules that are before it in this diagram. This example runs the published strategy:
 //!
 //! ```
-//! use replay::{allocator::registry::AllocatorSpec, experiment::*, scheduler::registry::SchedulerSpec, cancel::CancelToken};
+//! use replay::{experiment::*, scheduler::registry::SchedulerSpec, strategies, cancel::CancelToken};
 //! use replay::workload::{Policy, Window, Workload};
 //! use std::sync::Arc;
 //!
 //! let swf = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n";
 //! let jobs = Workload::from_reader(swf.as_bytes(), "tiny.swf", &Policy::JOHNSON, &Window::ALL, Default::default())?;
 //! let trace = Trace::new(Arc::new(jobs), "4x4".parse()?, "johnson", &[SchedulerSpec::easy()]);
-//! let allocator: AllocatorSpec = "mc1x1[tie=2,13,20,6]".parse()?;
+//! let allocator = strategies::allocator("mc1x1[tie=2,13,20,6]")?;
 //! let cell = Cell { trace: Arc::new(trace), scheduler: SchedulerSpec::easy(), allocator, seed: 0 };
 //! let result = run_cell(0, &cell, Measure::default(), RunContext::new(&CancelToken::new()))?;
 //! assert_eq!(result.metrics.schedule.jobs, 3);
@@ -32,12 +32,17 @@
 
 pub mod cli;
 
+pub use replay_centre as centre;
 pub use replay_core::{
-    allocator, cancel, cluster, lines, machine, metrics, naming, number, placement, scheduler,
-    simulation, swf, table, topology, topology_file, workload,
+    allocator, cancel, lines, machine, metrics, naming, number, registries, scheduler, simulation, swf, table,
+    topology, workload,
 };
+pub use replay_cubes as cubes;
 pub use replay_experiment as experiment;
 pub use replay_import as import;
+pub use replay_mesh as mesh;
 pub use replay_network as network;
 pub use replay_output::{frame, plot, report};
 pub use replay_published as published;
+pub use replay_slurm as slurm;
+pub use replay_strategies as strategies;

@@ -12,5 +12,5 @@ use std::process::ExitCode;
 static RECORD_CLOSED_STDOUT: extern "C" fn() = replay::cli::record_closed_stdout;
 
 fn main() -> ExitCode {
-    replay::cli::main(std::env::args_os())
+    replay::cli::main_with(replay::strategies::standard(), std::env::args_os())
 }

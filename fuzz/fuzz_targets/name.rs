@@ -6,7 +6,7 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use libfuzzer_sys::fuzz_target;
-use replay_core::allocator::centre::{Slack, TieRule, TieVector};
+use replay_core::allocator::ties::{Slack, TieRule, TieVector};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_experiment::grid::Values;
 use replay_experiment::search::{Candidate, Constraint, Objective, Range};

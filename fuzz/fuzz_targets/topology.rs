@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use replay_core::placement::config::Config;
-use replay_core::placement::decide::{Decider, Pick};
-use replay_core::placement::segments::{Request, place};
+use replay_slurm::placement::config::Config;
+use replay_slurm::placement::decide::{Decider, Pick};
+use replay_slurm::placement::segments::{Request, place};
 
 fuzz_target!(|text: &str| {
     let config = match Config::read(text, "fuzz.yaml", None, None) {

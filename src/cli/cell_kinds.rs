@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use replay_core::allocator::centre::TieRule;
+use replay_core::allocator::ties::TieRule;
 use replay_core::naming::NameError;
 use replay_experiment::sweep::Plan;
 

@@ -10,15 +10,15 @@ use super::exit::{Exit, Failure, eprint_line};
 use super::print::TableArgs;
 use super::terminal::stdout;
 use super::write::{NamedOutput, OutputFile, check_apart};
-use replay_core::allocator::hierarchy::RuleOptions;
-use replay_core::allocator::hierarchy::check::{
-    Finding, description_warnings, findings, never_runs, ranges, rule_name, rule_of,
-};
+use replay_slurm::hierarchy::RuleOptions;
+use replay_slurm::hierarchy::check::{Finding, description_warnings, findings, never_runs, ranges, rule_name, rule_of};
+use replay_core::registries::Registries;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::StrategyName;
 use replay_core::number::counted;
 use replay_core::topology::{Hierarchy, MAX_POINTS, Topology};
-use replay_core::topology_file::{TopologyFile, conf_text, split_name};
+use replay_slurm::topology_file::{TopologyFile, conf_text};
+use replay_core::topology::split_name;
 use replay_core::workload::nodes;
 use replay_output::report::{Align, Sheet};
 
@@ -73,9 +73,9 @@ pub struct CheckTopologyArgs {
 }
 
 /// Prints the findings about the machine.
-pub fn run(args: &CheckTopologyArgs) -> Result<Exit, Failure> {
-    let alloc: Option<AllocatorSpec> =
-        args.alloc.as_ref().map(|name| name.parse().map_err(Failure::usage)).transpose()?;
+pub fn run(registries: &Registries, args: &CheckTopologyArgs) -> Result<Exit, Failure> {
+    let alloc = args.alloc.as_ref().map(|name| registries.allocators.read(name));
+    let alloc = alloc.transpose().map_err(Failure::usage)?;
     let (machine, misordered) = match split_name(&args.file).is_some() {
         true => {
             let file = TopologyFile::of_machine(&args.file);

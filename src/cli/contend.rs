@@ -25,8 +25,8 @@ use super::session::Session;
 use super::shards::{MergeArgs, ShardArg, ShardFolder, Shards};
 use super::skipped_jobs::SkippedJobs;
 use super::strategy_selection::SENDING;
+use replay_core::registries::Registries;
 use replay_core::number::grouped;
-use replay_core::scheduler::registry::SchedulerSpec;
 use replay_experiment::compatibility::{can_send, reject_outages, reject_recorded_scheduler};
 use replay_experiment::contention::ranking::{Mean, Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::contention::{
@@ -116,8 +116,8 @@ struct Measured {
 }
 
 /// Measures the time of every job without other jobs, then runs the trace under every scheduler and allocator.
-pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
-    run_or_merge(args, command, None)
+pub fn run(registries: &Registries, args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    run_or_merge(registries, args, command, None)
 }
 
 /// Merges the shards of contention runs; reads the traces again.
@@ -125,17 +125,19 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
 /// # Errors
 /// A data error if the folders are not shards of the same runs, or if a shard is missing or incomplete.
 pub fn merge(
+    registries: &Registries,
     args: &MergeArgs,
     command: &[OsString],
     parts: &[ShardFolder],
 ) -> Result<Exit, Failure> {
     let (mut runs, shards) = Shards::of_one_command::<ContendArgs>(parts, args)?;
     args.replace_output(&mut runs.sort, &mut runs.output);
-    run_or_merge(&runs, command, Some(&shards))
+    run_or_merge(registries, &runs, command, Some(&shards))
 }
 
 /// Runs the traces, or reads the results of their runs from shards.
 fn run_or_merge(
+    registries: &Registries,
     args: &ContendArgs,
     command: &[OsString],
     shards: Option<&Shards<'_>>,
@@ -160,10 +162,10 @@ fn run_or_merge(
     if let Some(problem) = args.shard.shard().and_then(|shard| shard.problem(&traces)) {
         return Err(Failure::usage_message(problem));
     }
-    reject_recorded_scheduler(&parse_list::<SchedulerSpec>(&args.grid.sched, "fcfs")?)?;
+    reject_recorded_scheduler(&parse_list(&args.grid.sched, "fcfs", |name| registries.schedulers.read(name))?)?;
     let messages = args.messages.of(&args.pattern)?;
     let pattern = args.messages.name(&messages);
-    let loaded = ResolvedGrid::resolve_sending(&args.grid, args.shake.shake(), quiet)?;
+    let loaded = ResolvedGrid::resolve_sending(registries, &args.grid, args.shake.shake(), quiet)?;
     session.reads(loaded.inputs());
     if let Some(trace) = loaded.traces.iter().find(|trace| trace.topology.per_point() > 1)
         && !quiet
@@ -233,7 +235,7 @@ fn run_or_merge(
     progress.finish();
     ran?;
     let (done, tally) = contended.take("cells");
-    let mut left_out = SkippedJobs::default();
+    let mut left_out = SkippedJobs::new(registries);
     let runs = done.into_iter().map(|(place, mut run)| {
         let (cell, pattern) = (&admitted[place], pattern.clone());
         if let Some(away) = &away[place] {

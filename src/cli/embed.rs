@@ -14,6 +14,7 @@ use super::skipped_jobs::SkippedJobs;
 use super::sweep::{ListArgs, of_flags};
 use super::tie_lists::TieLists;
 use super::{definition, parsed, run_program};
+use replay_core::registries::Registries;
 use replay_core::workload::{LoadError, Workload};
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Measure, RunResult, Trace};
@@ -35,8 +36,8 @@ impl From<Failure> for EmbedError {
 }
 
 /// Runs the program with the given arguments and returns its exit code. The first argument is the program name.
-pub fn run(arguments: &[OsString]) -> i32 {
-    run_program(arguments).code()
+pub fn run(registries: &Registries, arguments: &[OsString]) -> i32 {
+    run_program(registries, arguments).code()
 }
 
 /// Runs `work` and returns its result and the lines that it would write to standard error.
@@ -60,11 +61,12 @@ pub struct TraceText<'a> {
 /// [`EmbedError`] if an option is invalid, if the options name several traces or policies, or if the trace cannot be
 /// read.
 pub fn load(
+    registries: &Registries, 
     options: &[OsString],
     text: Option<TraceText<'_>>,
 ) -> Result<Arc<Workload>, EmbedError> {
     let args = run_args(options)?;
-    let grid = of_flags(&args.grid, &TieLists::default(), &ListArgs::default(), None)?;
+    let grid = of_flags(registries, &args.grid, &TieLists::default(), &ListArgs::default(), None)?;
     let errors = grid.file.max_errors;
     let [policy] = &grid.policies[..] else {
         return Err(Failure::usage_message("--policy: exactly one policy is required").into());
@@ -102,13 +104,14 @@ pub struct Grid {
 /// # Errors
 /// [`EmbedError`] if the program would reject the options.
 pub fn resolve(
+    registries: &Registries, 
     options: &[OsString],
     workloads: Vec<Arc<Workload>>,
     measure: Measure,
 ) -> Result<Grid, EmbedError> {
     let args = run_args(options)?;
     let measure = Measure { ties: args.ties, ..measure };
-    let resolve = || ResolvedGrid::main_job(&args.grid, args.shake.shake(), measure, false);
+    let resolve = || ResolvedGrid::main_job(registries, &args.grid, args.shake.shake(), measure, false);
     let ResolvedGrid { plan, traces } = preloaded(workloads, resolve)?;
     let threads = args.output.process.threads.map(|threads| threads as usize);
     Ok(Grid { plan, traces, threads })
@@ -160,8 +163,11 @@ fn options_of(command: &clap::Command) -> Vec<CommandOption> {
 
 /// Returns the warnings of the program about jobs that are left out of runs because the allocator does not support
 /// their sizes.
-pub fn jobs_left_out<'a>(results: impl IntoIterator<Item = &'a RunResult>) -> Vec<String> {
-    let mut skipped = SkippedJobs::default();
+pub fn jobs_left_out<'a>(
+    registries: &Registries,
+    results: impl IntoIterator<Item = &'a RunResult>,
+) -> Vec<String> {
+    let mut skipped = SkippedJobs::new(registries);
     results.into_iter().for_each(|result| skipped.add(&result.key, &result.turned_away));
     collected(|| skipped.report()).1
 }

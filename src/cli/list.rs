@@ -9,9 +9,10 @@ use super::compare::Projected;
 use super::complete;
 use super::exit::{Exit, Failure};
 use super::print::{fields, sheet_of_fields};
-use crate::{allocator, import, network, scheduler};
+use crate::{import, network};
+use replay_core::registries::Registries;
 use replay_core::allocator::candidate_set::ScoredCandidate;
-use replay_core::allocator::hierarchy::check::Finding;
+use replay_slurm::hierarchy::check::Finding;
 use replay_core::metrics::system::OutageMetrics;
 use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
 use replay_core::naming::Description;
@@ -28,7 +29,7 @@ use replay_experiment::schedule_diff::StartChange;
 use replay_experiment::search::{PortabilityRow, SearchRow, SkippedWorkRow};
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::snapshot::HeldAllocation;
-use replay_experiment::stream::backlog::{Found, Outcome};
+use replay_backlog::{Found, Outcome};
 use replay_experiment::stream::{StreamRow, StreamSizeRow};
 use replay_experiment::{RunResult, WithRun};
 use replay_network::Usage;
@@ -119,7 +120,7 @@ const FIELDS: [&str; 17] = [
 ];
 
 /// Prints the names of one kind, or of all kinds except columns.
-pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
+pub fn run(registries: &Registries, args: &ListArgs) -> Result<Exit, Failure> {
     let all = [
         Listing::Allocators,
         Listing::Schedulers,
@@ -139,7 +140,7 @@ pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
     if matches!(args.format, ListFormat::Csv | ListFormat::Md) {
         let mut rows = Vec::new();
         for what in wanted {
-            rows.extend(entries(what)?.json);
+            rows.extend(entries(registries, what)?.json);
         }
         let has = |key: &&&str| rows.iter().any(|row| !row[**key].is_null());
         let keys: Vec<&str> = FIELDS.iter().filter(has).copied().collect();
@@ -159,7 +160,7 @@ pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
             written.map_err(Failure::stdout)?;
             continue;
         }
-        let entries = entries(*what)?;
+        let entries = entries(registries, *what)?;
         let written = match args.format {
             ListFormat::Table => entries.text.iter().try_for_each(|line| writeln!(out, "{line}")),
             ListFormat::Json => entries.json.iter().try_for_each(|entry| writeln!(out, "{entry}")),
@@ -179,10 +180,10 @@ struct Entries {
     json: Vec<serde_json::Value>,
 }
 
-fn entries(what: Listing) -> Result<Entries, Failure> {
+fn entries(registries: &Registries, what: Listing) -> Result<Entries, Failure> {
     Ok(match what {
-        Listing::Allocators => described("allocators", &allocator::registry::descriptions()),
-        Listing::Schedulers => described("schedulers", &scheduler::registry::descriptions()),
+        Listing::Allocators => described("allocators", &registries.allocators.descriptions()),
+        Listing::Schedulers => described("schedulers", &schedulers(registries)),
         Listing::Generators => described("generators", &synthetic::descriptions()),
         Listing::Sources => described("sources", &import::descriptions()),
         Listing::Sides => described("sides", &stochastic::side_descriptions()),
@@ -201,7 +202,7 @@ fn entries(what: Listing) -> Result<Entries, Failure> {
 ///
 /// # Errors
 /// A usage error if the list of known traces cannot be read.
-pub fn names(what: Listing) -> Result<Vec<(String, String)>, Failure> {
+pub fn names(registries: &Registries, what: Listing) -> Result<Vec<(String, String)>, Failure> {
     let text = |entry: &serde_json::Value, keys: &[&str]| {
         let mut texts = keys.iter().filter_map(|key| entry[key].as_str());
         texts.next().unwrap_or_default().to_string()
@@ -209,7 +210,14 @@ pub fn names(what: Listing) -> Result<Vec<(String, String)>, Failure> {
     let sentence = |about: String| about.split(". ").next().unwrap_or_default().to_string();
     let named =
         |entry| (text(entry, &["name"]), sentence(text(entry, &["about", "summary", "note"])));
-    Ok(entries(what)?.json.iter().map(named).collect())
+    Ok(entries(registries, what)?.json.iter().map(named).collect())
+}
+
+/// Returns the descriptions of all disciplines; `priority` comes last.
+fn schedulers(registries: &Registries) -> Vec<Description> {
+    let mut all = registries.schedulers.descriptions();
+    all.sort_by_key(|entry| entry.name == "priority");
+    all
 }
 
 /// Maximum width of text in characters.

@@ -1,5 +1,7 @@
-//! `replay merge`: combines shards.
+//! `replay merge`: combines shards.use replay_core::registries::Registries;
 
+
+use replay_core::registries::Registries;
 use std::ffi::OsString;
 
 use super::exit::{Exit, Failure, eprint_line};
@@ -11,7 +13,7 @@ use super::{contend, search, stream, sweep};
 ///
 /// # Errors
 /// A data error if the folders are not shards of the same plan, or if a shard is missing or incomplete.
-pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(registries: &Registries, args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let parts: Vec<ShardFolder> =
         args.dirs.iter().map(|dir| ShardFolder::open(dir)).collect::<Result<_, _>>()?;
     let Some(first) = parts.first() else {
@@ -25,10 +27,10 @@ pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
         return Err(Failure::data(anyhow::anyhow!(message)));
     }
     let exit = match Kind::ALL.into_iter().find(|one| one.name() == kind) {
-        Some(Kind::Sweep) => return sweep::merge(args, command, &parts),
-        Some(Kind::Search) => search::merge(args, command, &parts)?,
-        Some(Kind::Stream) => stream::merge(args, command, &parts)?,
-        Some(Kind::Contend) => contend::merge(args, command, &parts)?,
+        Some(Kind::Sweep) => return sweep::merge(registries, args, command, &parts),
+        Some(Kind::Search) => search::merge(registries, args, command, &parts)?,
+        Some(Kind::Stream) => stream::merge(registries, args, command, &parts)?,
+        Some(Kind::Contend) => contend::merge(registries, args, command, &parts)?,
         _ => {
             let message = format!("{}: {kind} has no shards", first.path.display());
             return Err(Failure::data(anyhow::anyhow!(message)));

@@ -70,6 +70,7 @@ mod write;
 
 pub use terminal::record_closed_stdout;
 
+use replay_core::registries::Registries;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -273,11 +274,14 @@ fn options_after_the_subcommand(matches: &ArgMatches) -> Result<(), clap::Error>
 }
 
 /// Runs the program with these arguments and returns its exit code.
-pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    run_program(&arguments.into_iter().collect::<Vec<_>>()).into()
+pub fn main_with(
+    registries: &Registries,
+    arguments: impl IntoIterator<Item = OsString>,
+) -> ExitCode {
+    run_program(registries, &arguments.into_iter().collect::<Vec<_>>()).into()
 }
 
-fn run_program(arguments: &[OsString]) -> Exit {
+fn run_program(registries: &Registries, arguments: &[OsString]) -> Exit {
     // With a handler of SIGXFSZ, a write beyond the limit on file size fails with an error; without a handler, this
     // signal would kill the program.
     let received = Arc::new(AtomicBool::new(false));
@@ -298,26 +302,26 @@ fn run_program(arguments: &[OsString]) -> Exit {
         }
     };
     let outcome = match cli.command {
-        None => run::run(&cli.run, arguments),
+        None => run::run(registries, &cli.run, arguments),
         Some(Command::Verify(args)) => verify::run(&args),
-        Some(Command::Sweep(args)) => sweep::sweep(&args, arguments),
-        Some(Command::Plan(args)) => sweep::plan(&args),
-        Some(Command::Merge(args)) => merge::run(&args, arguments),
-        Some(Command::Show(args)) => show::run(&args, arguments),
-        Some(Command::Explain(args)) => explain::run(&args, arguments),
+        Some(Command::Sweep(args)) => sweep::sweep(registries, &args, arguments),
+        Some(Command::Plan(args)) => sweep::plan(registries, &args),
+        Some(Command::Merge(args)) => merge::run(registries, &args, arguments),
+        Some(Command::Show(args)) => show::run(registries, &args, arguments),
+        Some(Command::Explain(args)) => explain::run(registries, &args, arguments),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Report(args)) => report::run(&args),
-        Some(Command::Search(args)) => search::run(&args, arguments),
-        Some(Command::List(args)) => list::run(&args),
-        Some(Command::Stream(args)) => stream::run(&args, arguments),
-        Some(Command::Contend(args)) => contend::run(&args, arguments),
+        Some(Command::Search(args)) => search::run(registries, &args, arguments),
+        Some(Command::List(args)) => list::run(registries, &args),
+        Some(Command::Stream(args)) => stream::run(registries, &args, arguments),
+        Some(Command::Contend(args)) => contend::run(registries, &args, arguments),
         Some(Command::Network(args)) => network::run(&args),
         Some(Command::Place(args)) => place::run(&args),
-        Some(Command::CheckTopology(args)) => check_topology::run(&args),
+        Some(Command::CheckTopology(args)) => check_topology::run(registries, &args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Import(args)) => import::run(&args),
         Some(Command::Fetch(args)) => fetch::run(&args),
-        Some(Command::Completions(args)) => shell::completions(&args, definition()),
+        Some(Command::Completions(args)) => shell::completions(registries, &args, definition()),
         Some(Command::Man(args)) => shell::man(&args, definition()),
     };
     match outcome {

@@ -16,6 +16,7 @@ use super::results::{Results, metadata};
 use super::session::Session;
 use super::skipped_jobs::SkippedJobs;
 use crate::cli::terminal::stdout;
+use replay_core::registries::Registries;
 use replay_core::metrics::{RunMetrics, comparable};
 use replay_core::number::counted;
 use replay_core::table::{Column, Name, Table, write_csv, write_json_line};
@@ -74,6 +75,7 @@ impl<'a> Runs<'a> {
     /// # Errors
     /// A usage error if a column is unknown or a file cannot be created; a data error if the baseline cannot be read.
     pub fn begin(
+        registries: &Registries,
         session: &mut Session,
         args: &RunArgs,
         loaded: &'a ResolvedGrid,
@@ -94,7 +96,7 @@ impl<'a> Runs<'a> {
             estimates: loaded.plan.grid.shake.map(|_| Estimates::of_runs(&loaded.plan)),
             shaken: Vec::new(),
             against: Vec::new(),
-            left_out: SkippedJobs::default(),
+            left_out: SkippedJobs::new(registries),
             quiet: args.output.process.quiet,
             baseline,
             csv_header_written: false,

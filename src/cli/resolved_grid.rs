@@ -19,7 +19,7 @@ use replay_core::scheduler::WhenFull;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{OutageError, OutageFile, Outages};
 use replay_core::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
-use replay_core::topology_file::split_name;
+use replay_core::topology::split_name;
 use replay_core::workload::{
     Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name,
 };
@@ -132,19 +132,22 @@ impl ResolvedGrid {
     }
 }
 
-/// Parses the names in lists; without lists, parses the default.
+/// Parses the names in lists with the function `parse`; without lists, parses the default.
 ///
 /// # Errors
 /// A usage error for a wrong name.
-pub fn parse_list<T>(lists: &[String], default: &str) -> Result<Vec<T>, Failure>
+pub fn parse_list<T, E>(
+    lists: &[String],
+    default: &str,
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> Result<Vec<T>, Failure>
 where
-    T: std::str::FromStr,
-    T::Err: std::error::Error + Send + Sync + 'static,
+    E: std::error::Error + Send + Sync + 'static,
 {
     let default = [default.to_string()];
     let lists = if lists.is_empty() { &default[..] } else { lists };
     let names = lists.iter().flat_map(|list| split_list(list));
-    names.map(|name| name.parse().map_err(Failure::usage)).collect()
+    names.map(|name| parse(name).map_err(Failure::usage)).collect()
 }
 
 /// Returns a trace for each combination of a workload and a machine of a grid. If the grid has no machines, each

@@ -1,5 +1,7 @@
-//! The main job, `replay --trace ...`: runs a grid without a journal and prints the results as they are computed.
+//! The main job, `replay --trace ...`: runs a grid without a journal and prints the results as they are computed.use replay_core::registries::Registries;
 
+
+use replay_core::registries::Registries;
 use std::ffi::OsString;
 use std::sync::Arc;
 
@@ -21,11 +23,11 @@ use replay_experiment::{RunContext, Trace};
 ///
 /// # Errors
 /// A usage error for an invalid option; a data error for an invalid trace.
-pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(registries: &Registries, args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     let mut session = Session::begin(Kind::Run, &args.output, command)?;
     let measure = args.measure();
-    let mut loaded = ResolvedGrid::main_job(&args.grid, args.shake.shake(), measure, quiet)?;
+    let mut loaded = ResolvedGrid::main_job(registries, &args.grid, args.shake.shake(), measure, quiet)?;
     // On trees and blocks, placements are measured, because the default table has columns about leaves.
     let on_hierarchy = |trace: &Arc<Trace>| trace.topology.hierarchy().is_some();
     if args.columns.is_empty() && loaded.traces.iter().any(on_hierarchy) {
@@ -40,7 +42,7 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }))?;
     let runs: Vec<u32> = (0..plan.len()).collect();
     let progress = Progress::of_plan(quiet, plan, &runs)?;
-    let mut results = Runs::begin(&mut session, args, &loaded)?;
+    let mut results = Runs::begin(registries, &mut session, args, &loaded)?;
     let stop = cancel_token(quiet);
     let mut tally = Tally::of("cells", runs.len());
     let reporter = EtaReporter::new(quiet);

@@ -1,5 +1,6 @@
 //! `replay completions` and `replay man`.
 
+use replay_core::registries::Registries;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -26,20 +27,21 @@ pub struct CompletionArgs {
 }
 
 /// Prints a completion script.
-pub fn completions(args: &CompletionArgs, command: Command) -> Result<Exit, Failure> {
+pub fn completions(registries: &Registries, args: &CompletionArgs, command: Command) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut offering(command), "replay", &mut script);
+    clap_complete::generate(args.shell, &mut offering(registries, command), "replay", &mut script);
     script.extend_from_slice(lists(args.shell).as_bytes());
     write(&script)
 }
 
 /// Adds names as possible values of options, for completion only. The parser cannot check these values, because names
 /// have parameters and most options accept lists.
-fn offering(command: Command) -> Command {
-    command.mut_args(offered).mut_subcommands(offering)
+fn offering(registries: &Registries, command: Command) -> Command {
+    let command = command.mut_args(|arg| offered(registries, arg));
+    command.mut_subcommands(|command| offering(registries, command))
 }
 
-fn offered(arg: Arg) -> Arg {
+fn offered(registries: &Registries, arg: Arg) -> Arg {
     let listing = match arg.get_id().as_str() {
         "alloc" => Listing::Allocators,
         "sched" => Listing::Schedulers,
@@ -56,7 +58,7 @@ fn offered(arg: Arg) -> Arg {
     // Leak the texts, because the parser needs static texts and the program ends after printing them.
     let value =
         |(name, about): (String, String)| PossibleValue::new(&*name.leak()).help(&*about.leak());
-    let values: Vec<_> = names(listing).unwrap_or_default().into_iter().map(value).collect();
+    let values: Vec<_> = names(registries, listing).unwrap_or_default().into_iter().map(value).collect();
     arg.value_parser(PossibleValuesParser::new(values))
 }
 

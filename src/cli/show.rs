@@ -3,6 +3,7 @@
 mod candidates;
 mod window;
 
+use replay_core::registries::Registries;
 use replay_core::table::name;
 use std::ffi::OsString;
 use std::io::Write;
@@ -125,7 +126,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
 }
 
 /// Runs the cell until the instant and shows the machine.
-pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(registries: &Registries, args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if args.write.is_given() && !args.perfetto {
         return Err(Failure::usage_message(
             "--write is for --perfetto; --out writes tables and figures",
@@ -134,7 +135,7 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Show, &args.output, command)?;
     let quiet = args.output.process.quiet;
     let why = "show: allocator recorded may place several jobs on a processor, which show cannot draw; name another allocator";
-    let (loaded, cell) = ResolvedGrid::one(&args.grid, "show", why, quiet)?;
+    let (loaded, cell) = ResolvedGrid::one(registries, &args.grid, "show", why, quiet)?;
     session.reads(loaded.inputs());
     let cell = &cell;
     let workload = &cell.trace.workload;

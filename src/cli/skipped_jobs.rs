@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::exit::eprint_line;
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::naming::Registry;
 use replay_core::number::{counted, grouped};
+use replay_core::registries::Registries;
 use replay_core::workload::Notation;
 use replay_experiment::explained::steps::steps;
 use replay_experiment::{Cell, LeftOutJob, RejectedSize, RejectedSizes, RunKey, left_out_job};
@@ -52,18 +54,19 @@ pub fn why_not_started(cell: &Cell, number: i64, notation: &Notation) -> String 
     }
 }
 
-/// Returns advice about the jobs that an allocator skips; the allocator is given by its canonical name.
-fn advice(allocator: &str) -> &'static str {
-    let spec = allocator.parse::<AllocatorSpec>();
-    if spec.is_ok_and(|spec| spec.has_parameter("fit")) { FIT } else { RULE }
-}
-
 /// Names of the strategies that skip jobs; the key consists of the trace and machine, the skipped sizes, and the
 /// advice.
-#[derive(Debug, Default)]
-pub struct SkippedJobs(BTreeMap<(String, String, &'static str), Vec<String>>);
+pub struct SkippedJobs {
+    allocators: Registry<AllocatorSpec>,
+    names: BTreeMap<(String, String, &'static str), Vec<String>>,
+}
 
 impl SkippedJobs {
+    /// Creates an empty list; `registries` contains the allocators of the runs.
+    pub fn new(registries: &Registries) -> Self {
+        Self { allocators: registries.allocators.clone(), names: BTreeMap::new() }
+    }
+
     /// Adds the jobs that a run skipped. Runs on perturbed copies skip the same jobs as the run on the trace and are
     /// not added.
     pub fn add(&mut self, key: &RunKey, away: &[RejectedSize]) {
@@ -72,7 +75,9 @@ impl SkippedJobs {
         }
         let place = format!("{} on {}", key.trace, key.topology);
         let sizes = RejectedSizes(away).to_string();
-        let strategies = self.0.entry((place, sizes, advice(&key.allocator))).or_default();
+        let spec = self.allocators.read(&key.allocator);
+        let advice = if spec.is_ok_and(|spec| spec.has_parameter("fit")) { FIT } else { RULE };
+        let strategies = self.names.entry((place, sizes, advice)).or_default();
         let strategy = key.strategy();
         if !strategies.contains(&strategy) {
             strategies.push(strategy);
@@ -81,7 +86,7 @@ impl SkippedJobs {
 
     /// Prints the skipped jobs on standard error.
     pub fn report(&self) {
-        for ((place, sizes, advice), strategies) in self.0.iter().take(LINES) {
+        for ((place, sizes, advice), strategies) in self.names.iter().take(LINES) {
             let strategies = match &strategies[..] {
                 [one] => one.clone(),
                 [one, others @ ..] => format!("{one} and {} more", others.len()),
@@ -89,7 +94,7 @@ impl SkippedJobs {
             };
             eprint_line(format_args!("{place}, {strategies}: left out {sizes} ({advice})"));
         }
-        if let more @ 1.. = self.0.len().saturating_sub(LINES) {
+        if let more @ 1.. = self.names.len().saturating_sub(LINES) {
             eprint_line(format_args!(
                 "and {more} more; the column no_such_size_jobs counts the jobs left out"
             ));

@@ -2,11 +2,12 @@
 
 use super::args::GridArgs;
 use super::exit::{Failure, eprint_line};
-use super::resolved_grid::{ResolvedGrid, Tried};
+use super::resolved_grid::{ResolvedGrid, Tried, parse_list};
 use super::sweep::{ListArgs, of_flags};
 use super::tie_lists::TieLists;
+use replay_core::registries::Registries;
 use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::allocator::{self, Allocator};
+use replay_core::allocator::Allocator;
 use replay_core::naming::split_list;
 use replay_core::topology::Topology;
 use replay_core::workload::Shake;
@@ -44,7 +45,7 @@ pub struct Chosen {
 ///
 /// # Errors
 /// Errors of reading the traces, and a usage error if a name is unknown.
-pub fn chosen(args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failure> {
+pub fn chosen(registries: &Registries, args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failure> {
     let open = args.alloc.is_empty() && args.tie.is_empty();
     if open && args.trace.is_empty() {
         let alloc = vec![MAIN_JOB.to_string()];
@@ -52,9 +53,9 @@ pub fn chosen(args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failu
         return Ok(Chosen { args: GridArgs { alloc, tie, ..args.clone() }, tried: None });
     }
     if open && alone {
-        return main_job(args, quiet);
+        return main_job(registries, args, quiet);
     }
-    expanded(args, &|_, _| Ok(()), quiet)
+    expanded(registries, args, &|_, _| Ok(()), quiet)
 }
 
 impl ResolvedGrid {
@@ -64,12 +65,13 @@ impl ResolvedGrid {
     /// # Errors
     /// A usage error for a wrong option; a data error for a wrong trace.
     pub fn resolve(
-        args: &GridArgs,
+        registries: &Registries, 
+    args: &GridArgs,
         shake: Option<Shake>,
         measure: Measure,
         quiet: bool,
     ) -> Result<Self, Failure> {
-        Self::chosen(chosen(args, false, quiet)?, shake, measure, quiet)
+        Self::chosen(registries, chosen(registries, args, false, quiet)?, shake, measure, quiet)
     }
 
     /// Resolves the options of the main job. If neither an allocator nor a tie vector is given, the main job compares
@@ -78,12 +80,13 @@ impl ResolvedGrid {
     /// # Errors
     /// The errors of [`resolve`](Self::resolve).
     pub fn main_job(
-        args: &GridArgs,
+        registries: &Registries, 
+    args: &GridArgs,
         shake: Option<Shake>,
         measure: Measure,
         quiet: bool,
     ) -> Result<Self, Failure> {
-        Self::chosen(chosen(args, true, quiet)?, shake, measure, quiet)
+        Self::chosen(registries, chosen(registries, args, true, quiet)?, shake, measure, quiet)
     }
 
     /// Resolves the options of a grid whose jobs send messages. Without an allocator, resolves the default allocators
@@ -93,20 +96,22 @@ impl ResolvedGrid {
     /// # Errors
     /// The errors of [`resolve`](Self::resolve).
     pub fn resolve_sending(
-        args: &GridArgs,
+        registries: &Registries, 
+    args: &GridArgs,
         shake: Option<Shake>,
         quiet: bool,
     ) -> Result<Self, Failure> {
-        Self::chosen(sending(args, quiet)?, shake, Measure::default(), quiet)
+        Self::chosen(registries, sending(registries, args, quiet)?, shake, Measure::default(), quiet)
     }
 
     fn chosen(
-        chosen: Chosen,
+        registries: &Registries, 
+    chosen: Chosen,
         shake: Option<Shake>,
         measure: Measure,
         quiet: bool,
     ) -> Result<Self, Failure> {
-        let mut grid = of_flags(&chosen.args, &TieLists::default(), &ListArgs::default(), shake)?;
+        let mut grid = of_flags(registries, &chosen.args, &TieLists::default(), &ListArgs::default(), shake)?;
         grid.measure = measure;
         match chosen.tried {
             Some(tried) => Self::planned(grid, tried, quiet),
@@ -120,7 +125,8 @@ impl ResolvedGrid {
     /// # Errors
     /// The errors of [`resolve`](Self::resolve), and a usage error if there are several cells.
     pub fn one(
-        args: &GridArgs,
+        registries: &Registries, 
+    args: &GridArgs,
         command: &str,
         recorded: &'static str,
         quiet: bool,
@@ -129,7 +135,7 @@ impl ResolvedGrid {
         if grid.alloc.is_empty() {
             grid.alloc = vec!["mc1x1".to_string()];
         }
-        let loaded = Self::resolve(&grid, None, Measure::default(), quiet)?;
+        let loaded = Self::resolve(registries, &grid, None, Measure::default(), quiet)?;
         if loaded.allocators().iter().any(AllocatorSpec::recorded) {
             return Err(Failure::usage_message(recorded));
         }
@@ -144,8 +150,8 @@ impl ResolvedGrid {
 }
 
 /// Selects the allocators of the main job that work on the machines of the traces.
-fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
-    let trial = trial(args, quiet)?;
+fn main_job(registries: &Registries, args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
+    let trial = trial(registries, args, quiet)?;
     let mut names = MAIN_JOB.to_string();
     if trial.machines().iter().any(|machine| machine.grid().is_none()) {
         // Some allocators are in both lists, `MAIN_JOB` and `ELSEWHERE`.
@@ -153,7 +159,7 @@ fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
         let more = split_list(ELSEWHERE).into_iter().filter(|name| !named.contains(name));
         names = named.iter().copied().chain(more).collect::<Vec<_>>().join(",");
     }
-    let (kept, refused) = trial.sorted(&names, &|_, _| Ok(()))?;
+    let (kept, refused) = trial.sorted(registries, &names, &|_, _| Ok(()))?;
     if !refused.is_empty() && !quiet {
         let (place, names) = (trial.place(), named(&kept).join(", "));
         eprint_line(format_args!("strategies that work on {place}: {names}"));
@@ -162,12 +168,12 @@ fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
 }
 
 /// Selects the allocators of a grid whose jobs send messages.
-fn sending(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
+fn sending(registries: &Registries, args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
     if !args.alloc.is_empty() {
-        return expanded(args, &can_send, quiet);
+        return expanded(registries, args, &can_send, quiet);
     }
-    let trial = trial(args, quiet)?;
-    let (kept, refused) = trial.sorted(SENDING, &can_send)?;
+    let trial = trial(registries, args, quiet)?;
+    let (kept, refused) = trial.sorted(registries, SENDING, &can_send)?;
     if !quiet {
         refused.iter().for_each(|(_, why)| eprint_line(format_args!("left out: {why}")));
     }
@@ -179,18 +185,18 @@ fn named(allocators: &[AllocatorSpec]) -> Vec<String> {
 }
 
 /// Replaces `all` with the allocators that work and that meet the additional requirement `also`.
-fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chosen, Failure> {
+fn expanded(registries: &Registries, args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chosen, Failure> {
     let mut named: Vec<&str> = args.alloc.iter().flat_map(|list| split_list(list)).collect();
     let before = named.len();
     named.retain(|name| !name.trim().eq_ignore_ascii_case(ALL));
     if named.len() == before {
         return Ok(Chosen { args: args.clone(), tried: None });
     }
-    let trial = trial(args, quiet)?;
+    let trial = trial(registries, args, quiet)?;
     // The allocator named `recorded` requires the scheduler named `recorded`.
-    let names = allocator::registry::standard().names().filter(|name| *name != "recorded");
+    let names = registries.allocators.names().filter(|name| *name != "recorded");
     let names: Vec<&str> = names.filter(|name| !named.contains(name)).collect();
-    let (kept, refused) = trial.sorted(&names.join(","), also)?;
+    let (kept, refused) = trial.sorted(registries, &names.join(","), also)?;
     if !quiet {
         let not = match refused.is_empty() {
             true => String::new(),
@@ -217,9 +223,9 @@ type Refused = Vec<(AllocatorSpec, Incompatible)>;
 /// Traces and machines of the options, loaded with the allocator `random`, which works on every machine.
 struct Trial(ResolvedGrid);
 
-fn trial(args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
+fn trial(registries: &Registries, args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
     let args = GridArgs { alloc: vec!["random".to_string()], tie: Vec::new(), ..args.clone() };
-    let mut grid = of_flags(&args, &TieLists::default(), &ListArgs::default(), None)?;
+    let mut grid = of_flags(registries, &args, &TieLists::default(), &ListArgs::default(), None)?;
     grid.measure = Measure::default();
     ResolvedGrid::load(grid, None, quiet).map(Trial)
 }
@@ -269,6 +275,7 @@ impl Trial {
     /// allocators with their reasons.
     fn sorted(
         &self,
+        registries: &Registries,
         names: &str,
         also: Requirement<'_>,
     ) -> Result<(Vec<AllocatorSpec>, Refused), Failure> {
@@ -281,13 +288,13 @@ impl Trial {
         let (machines, grid) = (self.machines(), &self.0.plan.grid);
         let left_out = |one: &AllocatorSpec, why| refused.push((one.clone(), why));
         let kept = compatible_allocators(
-            names,
+            parse_list(&[], names, |name| registries.allocators.read(name))?,
             &machines,
             &grid.schedulers,
             &grid.prepared,
             &also,
             left_out,
-        )?;
+        );
         Ok((kept, refused))
     }
 }

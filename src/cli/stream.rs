@@ -3,6 +3,7 @@
 mod backlog;
 mod figure;
 
+use replay_core::registries::Registries;
 use replay_core::table::name;
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -33,14 +34,14 @@ use replay_core::metrics::estimate::{ReplicateError, StopRule};
 use replay_core::naming::split_list;
 use replay_core::number::counted;
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::topology::Topology;
+use replay_core::topology::{Topology, split_name};
 use replay_core::workload::stochastic::{
     Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT,
 };
 use replay_experiment::compatibility::{
     compatible_allocators, reject_unused_parameters, require_one_processor_per_point, require_sides,
 };
-use replay_experiment::grid::{Values, file_hierarchy, once};
+use replay_experiment::grid::{Values, once};
 use replay_experiment::stream::{
     Counting, Estimates, Life, Metric, Point, PointError, SampleError, StreamRow, StreamSizeRow,
     arrivals_at, estimate,
@@ -181,8 +182,8 @@ const ALLOCATORS: &str = "first-fit,best-fit,frame-sliding,paging,mbs";
 const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
 
 /// Estimates the means of every point (machine, scheduler, allocator and load) and prints them with their intervals.
-pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
-    run_or_merge(args, command, None)
+pub fn run(registries: &Registries, args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    run_or_merge(registries, args, command, None)
 }
 
 /// Merges the shards of streams.
@@ -190,6 +191,7 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
 /// # Errors
 /// A data error if the folders are not shards of the same streams, or if a shard is missing or incomplete.
 pub fn merge(
+    registries: &Registries,
     args: &MergeArgs,
     command: &[OsString],
     parts: &[ShardFolder],
@@ -201,11 +203,12 @@ pub fn merge(
         ));
     }
     args.replace_output(&mut streams.sort, &mut streams.output);
-    run_or_merge(&streams, command, Some(&shards))
+    run_or_merge(registries, &streams, command, Some(&shards))
 }
 
 /// Computes the results of every point, or reads them from shards.
 fn run_or_merge(
+    registries: &Registries,
     args: &StreamArgs,
     command: &[OsString],
     shards: Option<&Shards<'_>>,
@@ -214,7 +217,7 @@ fn run_or_merge(
     let rule = stop_rule(args)?;
     match args.backlog.is_given() {
         true => backlog::run(args, &rule, session, shards),
-        false => run_points(args, &rule, session, shards),
+        false => run_points(registries, args, &rule, session, shards),
     }
 }
 
@@ -246,12 +249,14 @@ fn stop_rule(args: &StreamArgs) -> Result<StopRule, Failure> {
 
 /// Runs streams with arrivals.
 fn run_points(
+    registries: &Registries,
     args: &StreamArgs,
     rule: &StopRule,
     mut session: Session,
     shards: Option<&Shards<'_>>,
 ) -> Result<Exit, Failure> {
-    let points = points(args)?;
+    let points = points(registries, args)?;
+    let machines = machines(registries, args)?.iter().map(Topology::to_string).collect();
     let sorting = args.sort.of()?;
     let ids = points.iter().map(|point| point.id(args.seed.seed, rule, &WATCHED)).collect();
     let about = |point: &Point, estimates: &Estimates| {
@@ -276,7 +281,7 @@ fn run_points(
     {
         unranked(&results, sorting, "point").iter().for_each(|line| session.print_line(line));
     }
-    let exit = session.publish(&mut Streams { args, rule, results, sorting }, &tally)?;
+    let exit = session.publish(&mut Streams { args, rule, machines, results, sorting }, &tally)?;
     warn_if_wide(args, &session, wide);
     if overloaded > 0 {
         session.print_line(format_args!(
@@ -344,6 +349,8 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
 struct Streams<'a> {
     args: &'a StreamArgs,
     rule: &'a StopRule,
+    /// Names of all machines.
+    machines: Vec<String>,
     results: Vec<StreamRow>,
     sorting: Option<Sorting<StreamRow>>,
 }
@@ -368,7 +375,7 @@ impl Results for Streams<'_> {
     }
 
     fn configuration(&self) -> impl Serialize {
-        configuration(self.args, self.rule, &self.results)
+        configuration(self)
     }
 
     fn tables(
@@ -407,7 +414,8 @@ impl Results for Streams<'_> {
 }
 
 /// Returns the configuration, which determines the numbers.
-fn configuration(args: &StreamArgs, rule: &StopRule, results: &[StreamRow]) -> serde_json::Value {
+fn configuration(streams: &Streams<'_>) -> serde_json::Value {
+    let Streams { args, rule, machines, results, .. } = streams;
     let points = results.iter().map(|StreamRow(point, estimates)| {
         serde_json::json!({
             "point": point.to_string(),
@@ -416,7 +424,7 @@ fn configuration(args: &StreamArgs, rule: &StopRule, results: &[StreamRow]) -> s
         })
     });
     serde_json::json!({
-        "machines": machines(args).unwrap_or_default().iter().map(Topology::to_string).collect::<Vec<_>>(),
+        "machines": machines,
         "stream": results.first().map(|StreamRow(point, _)| &point.stream),
         "pattern": args.pattern,
         "messages": args.pattern.as_ref().map(|_| args.messages.describe()),
@@ -428,14 +436,17 @@ fn configuration(args: &StreamArgs, rule: &StopRule, results: &[StreamRow]) -> s
     })
 }
 
-fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
+fn machines(registries: &Registries, args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
     let default = [MACHINE.to_string()];
     let lists = if args.machine.is_empty() { &default[..] } else { &args.machine };
-    let machine = |name: &str| match file_hierarchy(name) {
-        Some(machine) => {
-            machine.map_err(|problem| Failure::usage_message(format!("--machine: {problem}")))
-        }
-        None => name.parse().map_err(Failure::usage),
+    let machine = |name: &str| match (split_name(name), &registries.machine_files) {
+        (Some(_), Some(files)) => match files.read(name) {
+            // The machines of a stream are named without the boxes that a file defines.
+            Ok(machine) if !machine.has_boxes => Ok(machine.topology),
+            Ok(_) => name.parse().map_err(Failure::usage),
+            Err(problem) => Err(Failure::usage_message(format!("--machine: {problem}"))),
+        },
+        _ => name.parse().map_err(Failure::usage),
     };
     let names = lists.iter().flat_map(|list| split_list(list));
     let machines = names.map(machine).collect::<Result<Vec<Topology>, _>>()?;
@@ -448,7 +459,7 @@ fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
 ///
 /// # Errors
 /// A usage error for a wrong option.
-fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
+fn points(registries: &Registries, args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     let loads = match (&args.load, &args.arrivals) {
         (Some(loads), _) => positive("--load", loads)?,
         (None, arrivals) => positive("--arrivals", arrivals.as_deref().unwrap_or(ARRIVALS))?,
@@ -474,12 +485,12 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         None => Life::RunTimes,
     };
     let ticks_per_unit = if args.pattern.is_some() { 1 } else { TICKS_PER_UNIT };
-    let schedulers: Vec<SchedulerSpec> = once(parse_list(&args.sched, "fcfs")?);
-    let machines = machines(args)?;
+    let schedulers: Vec<SchedulerSpec> = once(parse_list(&args.sched, "fcfs", |name| registries.schedulers.read(name))?);
+    let machines = machines(registries, args)?;
     let prepared = Prepared::default();
     let allocators = match args.alloc.is_empty() {
-        true => usual(&machines, &schedulers, &prepared)?,
-        false => parse_list(&args.alloc, ALLOCATORS)?,
+        true => usual(registries, &machines, &schedulers, &prepared)?,
+        false => parse_list(&args.alloc, ALLOCATORS, |name| registries.allocators.read(name))?,
     };
     allocators.iter().try_for_each(reject_unused_parameters)?;
     let mut points = Vec::new();
@@ -544,21 +555,23 @@ fn on_machine(allocators: &[AllocatorSpec], machine: &Topology) -> Vec<Allocator
 /// # Errors
 /// A usage error if there are no default allocators.
 fn usual(
+    registries: &Registries, 
     machines: &[Topology],
     schedulers: &[SchedulerSpec],
     prepared: &Prepared,
 ) -> Result<Vec<AllocatorSpec>, Failure> {
+    let named = |names| parse_list(&[], names, |name| registries.allocators.read(name));
     if machines.iter().all(|machine| machine.grid().is_some()) {
-        return parse_list(&[], ALLOCATORS);
+        return named(ALLOCATORS);
     }
     let kept = compatible_allocators(
-        ELSEWHERE,
+        named(ELSEWHERE)?,
         machines,
         schedulers,
         prepared,
         &|_, _| Ok(()),
         |_, _| {},
-    )?;
+    );
     match kept.is_empty() {
         true => Err(Failure::usage_message(format!(
             "--alloc: none of {ALLOCATORS},{ELSEWHERE} works on every machine and with every \

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::dir::{Dir, checkout};
-use replay::allocator::hierarchy::Denied;
-use replay::allocator::hierarchy::kueue::{KueueOptions, Level, Mode, Profile};
+use replay::slurm::hierarchy::Denied;
+use replay::slurm::hierarchy::kueue::{KueueOptions, Level, Mode, Profile};
 use replay_reference::hierarchy as literal;
 
 trials![sixty_decisions_of_controllers, facts_of_kueues_tests];

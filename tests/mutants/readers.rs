@@ -8,7 +8,7 @@ use replay::experiment::RunResult;
 use replay::experiment::files::Dir;
 use replay::experiment::journal::{HEADER, JOURNAL_FILE, Journal};
 use replay::import::{Class, ColumnMap, Import, Outputs, import};
-use replay::placement::config::Config;
+use replay::slurm::placement::config::Config;
 use replay::simulation::{OutageFile, Outages, WhenDown};
 use replay::swf::{ReadOptions, Reader};
 use replay::topology::{NodeMap, Topology};

@@ -4,6 +4,7 @@
 pub const WORD: usize = u64::BITS as usize;
 
 /// Sets the bits of `row` to `flags`. Bits after the last flag become 0.
+#[inline]
 pub fn pack(flags: &[bool], row: &mut [u64]) {
     // The highest byte of the product with this constant consists of the lowest bits of the eight
     // bytes.
@@ -32,6 +33,7 @@ pub fn get(row: &[u64], bit: usize) -> bool {
 }
 
 /// Returns the set bits in ascending order.
+#[inline]
 pub fn ones(row: &[u64]) -> impl Iterator<Item = usize> + '_ {
     row.iter().enumerate().flat_map(|(i, &word)| {
         let mut rest = word;
@@ -45,6 +47,7 @@ pub fn ones(row: &[u64]) -> impl Iterator<Item = usize> + '_ {
 
 /// Returns the maximal runs of set bits in ascending order; each run is given by its first bit and
 /// its length.
+#[inline]
 pub fn runs(row: &[u64]) -> impl Iterator<Item = (usize, usize)> + '_ {
     let bits = row.len() * WORD;
     // Returns the first bit from `from` on that differs from `value`.
@@ -68,21 +71,25 @@ pub fn runs(row: &[u64]) -> impl Iterator<Item = (usize, usize)> + '_ {
 }
 
 /// Returns whether all `length` bits from bit `start` on are set.
+#[inline]
 pub fn all(row: &[u64], start: usize, length: usize) -> bool {
     masks(start, length).all(|(word, mask)| row[word] & mask == mask)
 }
 
 /// Clears `length` bits from `start` on.
+#[inline]
 pub fn clear(row: &mut [u64], start: usize, length: usize) {
     masks(start, length).for_each(|(word, mask)| row[word] &= !mask);
 }
 
 /// Sets `length` bits from `start` on.
+#[inline]
 pub fn set(row: &mut [u64], start: usize, length: usize) {
     masks(start, length).for_each(|(word, mask)| row[word] |= mask);
 }
 
 /// Returns whether any of the `length` bits from bit `start` on is set.
+#[inline]
 pub fn any_of(row: &[u64], start: usize, length: usize) -> bool {
     masks(start, length).any(|(word, mask)| row[word] & mask != 0)
 }

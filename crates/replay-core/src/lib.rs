@@ -7,16 +7,14 @@
 //! measures the result, and [`table`] declares the columns of the output tables.
 
 pub mod allocator;
-mod bits;
-pub mod cluster;
+pub mod bits;
 pub mod machine;
 pub mod metrics;
-pub mod placement;
+pub mod registries;
 pub mod scheduler;
 mod service;
 pub mod simulation;
 pub mod table;
 pub mod topology;
-pub mod topology_file;
 
 pub use replay_workload::{cancel, lines, naming, number, sanitize, swf, workload};

@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Cell, CellError, Measure, ProgressMeter, RunContext, RunResult};
-use replay_core::allocator::centre::{BatchReplay, TieConfig, TieRule};
 use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::machine::Machine;
 use replay_core::metrics::by_size::{SizeRow, by_size};
 use replay_core::metrics::run::{PlacementMeans, RunMetrics};
 use replay_core::metrics::{HierarchySeries, Locality};
@@ -28,25 +26,6 @@ pub fn batch_size(topology: &Topology) -> usize {
         grid.processors() + 8 * rows + 1024
     });
     (MEMORY_LIMIT / bytes).clamp(16, MAX_BATCH)
-}
-
-/// Prepares MC1x1 strategies that differ only in their tie vectors for replay in
-/// [lockstep](replay_core::simulation::Simulation::lockstep). Returns `None` for other strategies, and for fewer than
-/// two strategies.
-pub fn batch_of<'a>(
-    specs: impl Iterator<Item = &'a AllocatorSpec> + Clone,
-    topology: &Topology,
-) -> Option<BatchReplay> {
-    let shared = specs.clone().next()?.shared(topology)?;
-    // A single strategy cannot share a replay.
-    specs.clone().nth(1)?;
-    let config = |spec: &AllocatorSpec| {
-        let breaking = spec.tie_breaking().filter(|_| spec.shared(topology) == Some(shared))?;
-        (breaking.tie != TieRule::Auto)
-            .then(|| TieConfig::new(breaking.tie.vector(), breaking.slack.fixed()))
-    };
-    let configs = specs.map(config).collect::<Option<_>>()?;
-    Some(BatchReplay::new(&Machine::new(topology.clone()), topology.grid()?, shared, configs))
 }
 
 /// Replays several cells in one replay. The cells must differ only in tie-breaking. Each result equals the result of a
@@ -71,7 +50,7 @@ pub fn run_together(
         return None;
     }
     let specs = runs.iter().map(|(_, cell)| &cell.allocator);
-    let batch = batch_of(specs, &trace.topology)?;
+    let mut batch = AllocatorSpec::batch(specs, &trace.topology)?;
     let schedule = trace.schedule(&first.scheduler, context.stop).ok()?;
     // If jobs are missing from the run that repeats the log, each run is also measured without these jobs. A shared
     // replay does not support this second measurement.
@@ -90,7 +69,7 @@ pub fn run_together(
     let mut progress = ProgressMeter::new(context, jobs.len() * runs.len()).counted();
     let begin = Instant::now();
     let simulation = trace.simulation(context.stop);
-    let replayed = simulation.lockstep(&schedule.timeline, batch, &mut |job, placed| {
+    let replayed = simulation.lockstep(&schedule.timeline, batch.as_mut(), &mut |job, placed| {
         let size = jobs[job.index()].size;
         let sums = &mut sums[size as usize * runs.len()..][..runs.len()];
         let place =

@@ -9,7 +9,7 @@ use crate::grid::{ParameterGrid, idle_parameter};
 use crate::{Cell, Prepared, Trace};
 use replay_core::allocator::Allocator;
 use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::naming::{NameError, split_list};
+use replay_core::naming::NameError;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{self, SimulationError, is_always_coupled};
 use replay_core::topology::Topology;
@@ -26,16 +26,18 @@ pub struct Incompatible {
 }
 
 impl Incompatible {
-    pub(crate) fn new(problem: String) -> Self {
+    /// Creates an error about a strategy or a machine.
+    pub fn new(problem: String) -> Self {
         Self { parameter: None, problem }
     }
 
-    pub(crate) fn of(parameter: &'static str, problem: impl Into<String>) -> Self {
+    /// Creates an error about the value of a parameter.
+    pub fn of(parameter: &'static str, problem: impl Into<String>) -> Self {
         Self { parameter: Some(parameter), problem: problem.into() }
     }
 
     /// Creates the error of a strategy that does not support a machine.
-    pub(crate) fn on(machine: &Topology, error: &NameError) -> Self {
+    pub fn on(machine: &Topology, error: &NameError) -> Self {
         Self::new(format!("{error} (machine {machine})"))
     }
 }
@@ -349,22 +351,17 @@ pub fn require_sides<'a>(
 pub type Requirement<'a> =
     &'a (dyn Fn(&AllocatorSpec, &dyn Allocator) -> Result<(), Incompatible> + Sync);
 
-/// Parses a list of allocators. Returns the allocators that support every machine and scheduler and that pass the
+/// Returns the allocators that support every machine and scheduler and that pass the
 /// additional check `also`. The built allocators are kept in `prepared`. `left_out` is called with each incompatible
 /// allocator and the reason.
-///
-/// # Errors
-/// [`Incompatible`] if the list cannot be parsed.
 pub fn compatible_allocators(
-    allocators: &str,
+    allocators: Vec<AllocatorSpec>,
     machines: &[Topology],
     schedulers: &[SchedulerSpec],
     prepared: &Prepared,
     also: Requirement<'_>,
     mut left_out: impl FnMut(&AllocatorSpec, Incompatible),
-) -> Result<Vec<AllocatorSpec>, Incompatible> {
-    let named: Result<Vec<AllocatorSpec>, _> =
-        split_list(allocators).into_iter().map(str::parse).collect();
+) -> Vec<AllocatorSpec> {
     let on_all = |allocator: AllocatorSpec| {
         let on = |machine| {
             prepared.check(&allocator, machine, |built| {
@@ -375,7 +372,7 @@ pub fn compatible_allocators(
         let why = machines.iter().map(on).find_map(Result::err);
         (allocator, why)
     };
-    let tried: Vec<_> = named?.into_par_iter().map(on_all).collect();
+    let tried: Vec<_> = allocators.into_par_iter().map(on_all).collect();
     let mut kept = Vec::new();
     for (allocator, why) in tried {
         match why {
@@ -383,7 +380,7 @@ pub fn compatible_allocators(
             Some(why) => left_out(&allocator, why),
         }
     }
-    Ok(kept)
+    kept
 }
 
 /// Checks that no scheduler repeats recorded start times, because only jobs from a log have recorded start times.

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Cell, LogJobs, Measure, ProgressMeter, RunContext};
-use replay_core::allocator::reduced::Reduction;
+use replay_core::allocator::Reduction;
 use replay_core::metrics::run::{JobMeasures, PlacementMeans};
 use replay_core::metrics::{
     Allocation, BlockFragmentation, HierarchySeries, Locality, Placement, TieStatistics,

@@ -95,7 +95,7 @@ mod tests {
     use crate::sweep::{Build, Plan, run_plan};
     use crate::{RunContext, Trace};
     use replay_core::allocator::AllocatorOptions;
-    use replay_core::allocator::random::RandomOptions;
+    use replay_mesh::random::RandomOptions;
     use replay_core::cancel::CancelToken;
     use replay_core::naming::{Entry, Table};
     use replay_core::simulation::{OutageFile, Outages};

@@ -21,7 +21,6 @@ use rayon::prelude::*;
 use super::claim::claim;
 use super::{Check, Selection, StrategySwap, Suite, Tolerance, VerifyError};
 pub use optima::Optima;
-use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::{Request, RunSetup};
 use replay_core::cancel::CancelToken;
 use replay_core::machine::Machine;
@@ -173,7 +172,7 @@ fn worst(
     strategy: &str,
     stop: &CancelToken,
 ) -> Result<Worst, VerifyError> {
-    let spec: AllocatorSpec = strategy.parse().map_err(defect)?;
+    let spec = replay_strategies::allocator(strategy).map_err(defect)?;
     let batches = optima.sets().div_ceil(BATCH);
     let parts = (0..batches).into_par_iter().map(|batch| {
         stop.check()?;

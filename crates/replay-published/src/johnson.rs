@@ -352,7 +352,7 @@ fn by_spread(check: Check, spread: &Accumulator) -> Check {
 fn trace_of(rows: &[&Row], workload: Arc<Workload>) -> Result<Arc<Trace>, VerifyError> {
     let none = || VerifyError::Table("a trace without rows".to_string());
     let topology = rows.first().ok_or_else(none)?.mesh.parse().map_err(defect)?;
-    let schedulers = rows.iter().map(|row| row.scheduler.parse()).collect::<Result<Vec<_>, _>>();
+    let schedulers = rows.iter().map(|row| replay_strategies::scheduler(&row.scheduler)).collect::<Result<Vec<_>, _>>();
     let schedulers = schedulers.map_err(defect)?;
     Ok(Arc::new(Trace::new(workload, topology, Policy::JOHNSON.name, &schedulers)))
 }
@@ -383,8 +383,8 @@ fn run_all(
         let cell = |(scheduler, strategy): &&(String, String)| {
             Ok(Cell {
                 trace: trace.clone(),
-                scheduler: scheduler.parse().map_err(defect)?,
-                allocator: strategy.parse().map_err(defect)?,
+                scheduler: replay_strategies::scheduler(scheduler).map_err(defect)?,
+                allocator: replay_strategies::allocator(strategy).map_err(defect)?,
                 seed: 0,
             })
         };

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 use super::claim::claim;
 use super::{Check, Selection, StrategySwap, Suite, Tolerance, VerifyError};
 use replay_core::cancel::CancelToken;
-use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::Timeline;
 use replay_core::workload::{Job, Policy, Window, Workload};
 
@@ -116,7 +115,7 @@ fn of_discipline(
     (discipline, start): Discipline,
     stop: &CancelToken,
 ) -> Result<Check, VerifyError> {
-    let spec: SchedulerSpec = discipline.parse().map_err(defect)?;
+    let spec = replay_strategies::scheduler(discipline).map_err(defect)?;
     let processors = rows.first().map_or(0, |row| row.processors);
     let timeline = Timeline::compute(jobs, processors, spec.build(processors).as_mut(), stop);
     let starts = timeline.map_err(defect)?;

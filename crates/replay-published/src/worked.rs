@@ -4,7 +4,6 @@ use super::claim::claim;
 use super::{Check, StrategySwap, Tolerance, VerifyError};
 use crate::defect;
 use replay_core::allocator::Request;
-use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::machine::Machine;
 use replay_core::topology::Topology;
 
@@ -43,7 +42,7 @@ impl Example {
     /// processors.
     fn wasted_by(&self, strategy: &str) -> Result<f64, VerifyError> {
         let topology: Topology = self.machine.parse().map_err(defect)?;
-        let spec: AllocatorSpec = strategy.parse().map_err(defect)?;
+        let spec = replay_strategies::allocator(strategy).map_err(defect)?;
         let mut allocator = spec.build(&topology, 0).map_err(defect)?;
         let mut nodes = Vec::new();
         let request = Request::shaped(self.size, None);

@@ -7,10 +7,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use replay_core::allocator::Times;
-use replay_core::allocator::hierarchy::kueue::{KueueOptions, Level, Mode, Profile};
-use replay_core::allocator::hierarchy::slurm_block::BlockOptions;
-use replay_core::allocator::hierarchy::slurm_tree::{Since, TreeOptions};
-use replay_core::allocator::hierarchy::{Denied, FreeNodes, Rule, RuleOptions};
+use replay_slurm::hierarchy::kueue::{KueueOptions, Level, Mode, Profile};
+use replay_slurm::hierarchy::slurm_block::BlockOptions;
+use replay_slurm::hierarchy::slurm_tree::{Since, TreeOptions};
+use replay_slurm::hierarchy::{Denied, FreeNodes, Rule, RuleOptions};
 use replay_core::topology::hierarchy::{BlockEntry, SwitchEntry};
 use replay_core::topology::{Hierarchy, NodeId};
 use replay_reference::hierarchy as literal;

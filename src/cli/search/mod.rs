@@ -26,6 +26,7 @@ use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::resumable_run::JournalHandle;
 use super::session::Session;
+use replay_core::registries::Registries;
 use replay_core::cancel::CancelToken;
 use replay_core::number::{counted, grouped};
 use replay_core::table::Records;
@@ -39,11 +40,11 @@ use replay_experiment::search::{
 use replay_output::report::page::searched;
 
 /// Runs the search, or a shard of it.
-pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(registries: &Registries, args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let session = Session::begin(Kind::Search, &args.output, command)?;
     match args.shard.shard() {
-        Some(shard) => shard::run(args, session, shard),
-        None => search_all(ResolvedSearch::of(args)?, args.sort.of()?, session, None),
+        Some(shard) => shard::run(registries, args, session, shard),
+        None => search_all(ResolvedSearch::of(registries, args)?, args.sort.of()?, session, None),
     }
 }
 

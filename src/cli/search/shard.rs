@@ -20,6 +20,7 @@ use crate::cli::result_kind::Kind;
 use crate::cli::resumable_run::JournalHandle;
 use crate::cli::session::Session;
 use crate::cli::shards::{MergeArgs, ShardFolder, Shards, no_plan, plan_of_shard};
+use replay_core::registries::Registries;
 use replay_core::cancel::CancelToken;
 use replay_core::number::{counted, grouped};
 use replay_experiment::RunContext;
@@ -59,13 +60,13 @@ fn ids(vectors: &[Candidate], task: &SearchTask) -> Vec<CellId> {
 ///
 /// # Errors
 /// Errors of reading traces and of the journal.
-pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit, Failure> {
+pub fn run(registries: &Registries, args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit, Failure> {
     let quiet = session.is_quiet();
     let stop = CancelToken::new();
     let reporter = EtaReporter::new(quiet);
     let forecast = |forecast| reporter.update_on_stderr(forecast);
     let watch = RunContext { forecast: &forecast, ..RunContext::new(&stop) };
-    let task = ResolvedSearch::of(args)?.load(&mut session, watch)?;
+    let task = ResolvedSearch::of(registries, args)?.load(&mut session, watch)?;
     let vectors = task.spec.vectors(&task.problems).map_err(failure)?;
     let ids = ids(&vectors, &task);
     let whole = SearchCommand {
@@ -123,6 +124,7 @@ pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit
 /// # Errors
 /// A data error if the folders are not shards of the same search, or if a shard is missing or incomplete.
 pub fn merge(
+    registries: &Registries, 
     args: &MergeArgs,
     command: &[OsString],
     parts: &[ShardFolder],
@@ -130,7 +132,7 @@ pub fn merge(
     let (whole, shards) = Shards::of_one_command::<SearchCommand>(parts, args)?;
     let SearchCommand { search, mut sort, mut output } = whole;
     args.replace_output(&mut sort, &mut output);
-    let grid = ParameterGrid::resolve(&search.grid).map_err(|e| no_plan(&parts[0].path, e))?;
+    let grid = ParameterGrid::resolve(&search.grid, registries).map_err(|e| no_plan(&parts[0].path, e))?;
     let search = ResolvedSearch::new(search, grid).map_err(failure)?;
     let journals = |task: &SearchTask| {
         let ids = ids(&task.spec.vectors(&task.problems).map_err(failure)?, task);

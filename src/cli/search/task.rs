@@ -10,7 +10,8 @@ use crate::cli::resolved_grid::{ResolvedGrid, trace_names};
 use crate::cli::session::Session;
 use crate::cli::sweep::{ListArgs, of_flags};
 use crate::cli::tie_lists::TieLists;
-use replay_core::allocator::centre::Slack;
+use replay_core::registries::Registries;
+use replay_core::allocator::ties::Slack;
 use replay_experiment::grid::{ParameterGrid, Values};
 use replay_experiment::search::{
     Candidate, Constraint, Problems, SearchError, SearchSpec, Space, Start, Strategy,
@@ -49,9 +50,9 @@ impl ResolvedSearch {
     ///
     /// # Errors
     /// A usage error for a wrong option.
-    pub fn of(args: &SearchArgs) -> Result<Self, Failure> {
+    pub fn of(registries: &Registries, args: &SearchArgs) -> Result<Self, Failure> {
         let grid = GridArgs { tie: Vec::new(), ..args.grid.clone() };
-        let grid = of_flags(&grid, &TieLists::default(), &ListArgs::default(), None)?;
+        let grid = of_flags(registries, &grid, &TieLists::default(), &ListArgs::default(), None)?;
         let slacks = slacks(&args.slack)?;
         let usual = slacks[0];
         let parsed = |text: &String| text.parse().map_err(Failure::usage);

@@ -17,7 +17,7 @@ use crate::cli::session::Session;
 use crate::cli::skipped_jobs::why_not_started;
 use crate::cli::terminal::stdout;
 use replay_core::allocator::candidate_set::{ScoredCandidate, Term};
-use replay_core::allocator::centre::TieVector;
+use replay_core::allocator::ties::TieVector;
 use replay_core::allocator::explain::LISTED;
 use replay_core::number::grouped;
 use replay_core::workload::Notation;

@@ -1,5 +1,6 @@
 //! A window of a run as bars over time or as a film, and a whole run as events.
 
+use replay_centre::CurveOptions;
 use replay_core::table::name;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -212,9 +213,9 @@ impl WindowView<'_> {
     fn order(&self) -> (String, Vec<usize>) {
         let topology = &self.cell.trace.topology;
         let mut places = vec![0; topology.processors()];
-        let curve = self.cell.allocator.curve().zip(topology.grid());
+        let curve = self.cell.allocator.options::<CurveOptions>().zip(topology.grid());
         match curve {
-            Some((curve, grid)) => {
+            Some((CurveOptions { curve, .. }, grid)) => {
                 for (place, node) in curve.order(grid).into_iter().enumerate() {
                     places[node.index()] = place;
                 }

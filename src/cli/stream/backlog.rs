@@ -12,10 +12,10 @@ use crate::cli::resumable_run::ResumableRun;
 use crate::cli::session::Session;
 use crate::cli::shards::Shards;
 use replay_core::metrics::estimate::StopRule;
-use replay_core::placement::menu::{Anchors, Menu};
+use replay_slurm::placement::menu::{Anchors, Menu};
 use replay_core::table::{Table, name};
 use replay_core::topology::Topology;
-use replay_experiment::stream::backlog::{
+use replay_backlog::{
     Backlog, Bench, Best, Busy, Estimates, Found, Mix, Outcome, Rule, Setting,
 };
 use replay_output::report::{Sheet, Shown};
@@ -205,7 +205,7 @@ pub fn run(
 /// # Errors
 /// A usage error unless there is exactly one machine.
 fn machine(args: &StreamArgs) -> Result<Topology, Failure> {
-    let machines: Vec<Topology> = parse_list(&args.machine, MACHINE)?;
+    let machines: Vec<Topology> = parse_list(&args.machine, MACHINE, str::parse)?;
     match <[Topology; 1]>::try_from(machines) {
         Ok([machine]) => Ok(machine),
         Err(_) => Err(Failure::usage_message("--machine: with --backlog give one machine")),

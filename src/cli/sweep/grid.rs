@@ -9,8 +9,8 @@ use crate::cli::exit::Failure;
 use crate::cli::resolved_grid::{ResolvedGrid, Tried, trace_names};
 use crate::cli::strategy_selection::{self, Chosen};
 use crate::cli::tie_lists::TieLists;
-use replay_core::allocator::centre::TieRule;
-use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::registries::Registries;
+use replay_core::allocator::ties::TieRule;
 use replay_core::lines;
 use replay_core::naming::{StrategyName, split_list};
 use replay_core::number::grouped;
@@ -33,16 +33,16 @@ pub struct Resolved {
 ///
 /// # Errors
 /// A usage error for a wrong file or option.
-pub fn resolve(choice: &GridChoice) -> Result<Resolved, Failure> {
+pub fn resolve(registries: &Registries, choice: &GridChoice) -> Result<Resolved, Failure> {
     match &choice.file {
         None => {
             // Without --alloc, a sweep has one allocator, whereas the main job has several.
             let named = !choice.grid.alloc.is_empty();
             let Chosen { args, tried } = match named {
-                true => strategy_selection::chosen(&choice.grid, false, choice.process.quiet)?,
+                true => strategy_selection::chosen(registries, &choice.grid, false, choice.process.quiet)?,
                 false => Chosen { args: choice.grid.clone(), tried: None },
             };
-            let grid = of_flags(&args, &choice.tie_lists, &choice.lists, choice.shake.shake())?;
+            let grid = of_flags(registries, &args, &choice.tie_lists, &choice.lists, choice.shake.shake())?;
             Ok(Resolved { grid, tried })
         }
         Some(path) => {
@@ -55,7 +55,7 @@ pub fn resolve(choice: &GridChoice) -> Result<Resolved, Failure> {
                     "{name}: the file is empty; a grid file has keys such as traces and schedulers (docs/src/sweeps.md)"
                 )));
             }
-            let grid = ParameterGrid::parse(&text, &name).map_err(Failure::usage)?;
+            let grid = ParameterGrid::parse(&text, &name, registries).map_err(Failure::usage)?;
             Ok(Resolved { grid, tried: None })
         }
     }
@@ -86,6 +86,7 @@ pub fn load(choice: &GridChoice, resolved: Resolved) -> Result<ResolvedGrid, Fai
 /// # Errors
 /// A usage error that names the wrong option.
 pub fn of_flags(
+    registries: &Registries, 
     grid: &GridArgs,
     ties: &TieLists,
     lists: &ListArgs,
@@ -119,9 +120,9 @@ pub fn of_flags(
         },
         loads: grid.scale_load.iter().cloned().collect(),
         shake,
-        allocator: allocators(grid, ties, &lists.param)?,
+        allocator: allocators(registries, grid, ties, &lists.param)?,
     };
-    ParameterGrid::resolve(&file).map_err(of_flag)
+    ParameterGrid::resolve(&file, registries).map_err(of_flag)
 }
 
 /// Converts an error of a grid to an error that names the option instead of the key.
@@ -157,6 +158,7 @@ fn of_flag(error: GridError) -> Failure {
 /// # Errors
 /// A usage error if there is a list for a parameter that no allocator has.
 fn allocators(
+    registries: &Registries,
     grid: &GridArgs,
     ties: &TieLists,
     parameters: &[String],
@@ -187,7 +189,7 @@ fn allocators(
     let mut taken = HashSet::new();
     let mut entries = Vec::new();
     for name in names {
-        let spec: AllocatorSpec = name.parse().map_err(Failure::usage)?;
+        let spec = registries.allocators.read(name).map_err(Failure::usage)?;
         let written: StrategyName = name.parse().map_err(Failure::usage)?;
         let mut entry = AllocatorEntry::named(name);
         if let Some((flag, ties)) = &ties

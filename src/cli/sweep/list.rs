@@ -11,6 +11,7 @@ use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::print::{FormatArg, TableArgs, fields, sheet_of_fields};
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::terminal::stdout;
+use replay_core::registries::Registries;
 use replay_core::number::{counted, grouped};
 use replay_core::table::write_csv;
 use replay_experiment::RunKey;
@@ -50,9 +51,9 @@ struct PlannedCell {
 }
 
 /// Prints the number of cells by kind with their estimated time, or all cells.
-pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
+pub fn run(registries: &Registries, args: &PlanArgs) -> Result<Exit, Failure> {
     args.grid.process.set_threads()?;
-    let grid = grid::resolve(&args.grid)?;
+    let grid = grid::resolve(registries, &args.grid)?;
     let ResolvedGrid { plan, traces } = grid::load(&args.grid, grid)?;
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
     let cells: Vec<u32> = shard.cells(plan.len()).collect();

@@ -8,6 +8,7 @@ use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::result_kind::Kind;
 use crate::cli::session::Session;
 use crate::cli::shards::{MergeArgs, ShardFolder, Shards, no_plan};
+use replay_core::registries::Registries;
 use replay_core::number::counted;
 use replay_experiment::files::Folder;
 use replay_experiment::sweep::Plan;
@@ -17,13 +18,14 @@ use replay_experiment::sweep::Plan;
 /// # Errors
 /// A data error if the folders are not shards of the same sweep, or if a shard is missing or incomplete.
 pub fn merge(
+    registries: &Registries, 
     args: &MergeArgs,
     command: &[OsString],
     parts: &[ShardFolder],
 ) -> Result<Exit, Failure> {
     let sorting = args.sort.of()?;
     let read = |part: &ShardFolder| {
-        let plan = Plan::from_json(part.plan.plan.clone()).map_err(|e| no_plan(&part.path, e))?;
+        let plan = Plan::from_json(part.plan.plan.clone(), registries).map_err(|e| no_plan(&part.path, e))?;
         Ok((plan.digest().map_err(Failure::usage)?, plan))
     };
     let (plan, shards) = Shards::of_one_plan(parts, args, read)?;
@@ -32,10 +34,10 @@ pub fn merge(
     let mut session =
         Session::within(Kind::Sweep, Some(&args.out), args.force, &args.process, command)?;
     session.set_table(args.table);
-    let includes = |folder: &Folder| folder::includes(folder, &plan, false);
+    let includes = |folder: &Folder| folder::includes(registries, folder, &plan, false);
     session.configure_growing(&folder::configuration(&plan, false)?, includes)?;
     let extras = Extras { sorting, ..Extras::default() };
-    let exit = results::write(session, &plan, shards.builds, &mut journals, 0, extras)?;
+    let exit = results::write(registries, session, &plan, shards.builds, &mut journals, 0, extras)?;
     if !args.process.quiet {
         let dirs = counted(args.dirs.len() as u64, "folder");
         eprint_line(format_args!("merge: {} of {dirs}", counted(plan.len(), "cell")));

@@ -17,6 +17,7 @@ use crate::cli::results::{Results, Tally, metadata};
 use crate::cli::session::Session;
 use crate::cli::shards;
 use crate::cli::skipped_jobs::SkippedJobs;
+use replay_core::registries::Registries;
 use replay_core::table::{Column, Records, Table};
 use replay_experiment::journal::{Journal, Outcome};
 use replay_experiment::log_comparison::{self, LogBaseline};
@@ -51,6 +52,7 @@ const SHOWN: usize = 50;
 /// # Errors
 /// A usage error if an output cannot be written; a data error if the journals contradict each other.
 pub fn write(
+    registries: &Registries,
     mut session: Session,
     plan: &Plan,
     builds: Vec<Build>,
@@ -72,7 +74,7 @@ pub fn write(
     let mut tally = Tally::of("cells", plan.len() as usize);
     let is_data = session.format() != FormatArg::Table;
     let mut shown: Vec<RunResult> = Vec::new();
-    let mut left_out = SkippedJobs::default();
+    let mut left_out = SkippedJobs::new(registries);
     let columns = RunResult::columns();
     let mut all = Records::of::<RunResult>([]);
     let outcome = |journals: &mut [Journal<RunResult>], run| {

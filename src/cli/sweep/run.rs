@@ -20,6 +20,7 @@ use crate::cli::result_kind::Kind;
 use crate::cli::resumable_run::JournalHandle;
 use crate::cli::session::Session;
 use crate::cli::terminal::stdout;
+use replay_core::registries::Registries;
 use replay_core::number::{counted, fixed, grouped};
 use replay_experiment::files::Folder;
 use replay_experiment::grid::ParameterGrid;
@@ -31,26 +32,26 @@ use replay_experiment::{Measure, RunContext, RunResult};
 ///
 /// # Errors
 /// A usage error for a wrong option or an output that cannot be written; a data error for an invalid trace.
-pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(registries: &Registries, args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.grid.process.quiet;
     let sorting = args.sort.of()?;
     let dir = match &args.out {
         Some(dir) if !args.print_config => dir,
         _ => {
             args.grid.process.set_threads()?;
-            return print(&grid::resolve(&args.grid)?.grid);
+            return print(&grid::resolve(registries, &args.grid)?.grid);
         }
     };
     // This call sets the number of threads, which are also used to read traces.
     let mut session =
         Session::within(Kind::Sweep, Some(dir), args.force, &args.grid.process, command)?;
     session.set_table(args.table);
-    let grid = grid::resolve(&args.grid)?;
+    let grid = grid::resolve(registries, &args.grid)?;
     let loaded = grid::load(&args.grid, grid)?;
     let inputs: Vec<_> = args.grid.file.iter().cloned().chain(loaded.inputs()).collect();
     let ResolvedGrid { plan, traces } = loaded;
     let baseline = args.baseline.read(&plan, quiet)?;
-    let includes = |folder: &Folder| folder::includes(folder, &plan, args.placements);
+    let includes = |folder: &Folder| folder::includes(registries, folder, &plan, args.placements);
     session.configure_growing(&folder::configuration(&plan, args.placements)?, includes)?;
     if let Some(folder) = session.folder().filter(|_| args.force) {
         // Discard the journal of any command. Results are replaced when the new results are complete.
@@ -101,7 +102,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
         let again = (kept != Measure::default()).then_some((&traces[..], kept));
         session.reads(inputs);
         let extras = Extras { again, baseline, sorting };
-        results::write(session, &plan, builds, journals, tally.finished, extras)
+        results::write(registries, session, &plan, builds, journals, tally.finished, extras)
     } else {
         let exit = exit_of_shard(&plan, shard, &journal)?;
         print_path(journal.path()).map(|()| exit)

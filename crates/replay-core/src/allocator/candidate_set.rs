@@ -1,6 +1,6 @@
 //! Candidates of a request, with the data for plotting them.
 
-use super::centre::tie_vector::TieVector;
+use crate::allocator::ties::TieVector;
 use crate::topology::{Coord, NodeId};
 
 /// Candidates of a request.

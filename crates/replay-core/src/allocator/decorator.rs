@@ -1,5 +1,6 @@
 use super::{Allocator, Bounds, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats};
 use crate::machine::Machine;
+use crate::service::Service;
 use crate::topology::NodeId;
 
 /// An allocator that wraps another allocator. An implementation overrides the methods that it changes; all other
@@ -61,6 +62,11 @@ pub trait Decorator: Send {
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         self.inner_mut().refusal_covers(refused, asked)
     }
+
+    /// Forwards to [`Allocator::service`].
+    fn service(&self, ticks_per_second: f64) -> Option<Box<dyn Service>> {
+        self.inner().service(ticks_per_second)
+    }
 }
 
 // Every method added to the trait must be forwarded here.
@@ -97,6 +103,10 @@ impl<D: Decorator> Allocator for D {
 
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         Decorator::refusal_covers(self, refused, asked)
+    }
+
+    fn service(&self, ticks_per_second: f64) -> Option<Box<dyn Service>> {
+        Decorator::service(self, ticks_per_second)
     }
 
     fn try_clone(&self) -> Option<Box<dyn Allocator>> {

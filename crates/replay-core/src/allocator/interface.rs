@@ -1,8 +1,7 @@
 //! Data that an allocator and its caller exchange.
 
-use super::elmer::Hosts;
 use super::explain::ExplanationLog;
-use super::reduced::{Folding, Reduction};
+use crate::allocator::{Folding, Reduction};
 use super::{Census, Request};
 use crate::cancel::CancelToken;
 use crate::topology::NodeId;
@@ -77,8 +76,8 @@ pub struct Capabilities {
     pub folds: bool,
     /// How one folding step makes a request smaller.
     pub folding: Folding,
-    /// How the hosts of a cluster run the jobs that share them; `None` if jobs do not share hosts.
-    pub hosts: Option<Hosts>,
+    /// Whether jobs share the hosts of a cluster.
+    pub shares_hosts: bool,
     /// Whether the strategy counts [tied sets](Stats::tied_sets).
     pub counts_ties: bool,
 }
@@ -97,7 +96,7 @@ impl Default for Capabilities {
             supports_outages: false,
             folds: false,
             folding: Folding::Count,
-            hosts: None,
+            shares_hosts: false,
             counts_ties: false,
         }
     }

@@ -98,44 +98,31 @@
 //! # Ok::<(), replay_core::naming::NameError>(())
 //! ```
 
-mod anca;
-mod as_mb;
-mod buddy;
-mod busy_list;
+mod batch;
 pub mod candidate_set;
-pub mod centre;
-mod contiguous;
-mod curve;
 mod decorator;
-pub(crate) mod elmer;
 pub mod explain;
-mod gabl;
-pub mod hierarchy;
-pub mod hypercube;
 mod interface;
-mod loss_model;
-mod mbs;
-mod mc;
-mod midplane;
+pub mod loss_model;
 mod options;
-#[cfg(test)]
-mod out_of_service;
-mod paging;
-pub mod random;
 mod recorded;
-pub mod reduced;
+mod reduction;
 pub mod registry;
 mod spec;
+pub mod subcube;
 pub mod submesh;
-pub mod torus3d;
+pub mod ties;
 
+pub use batch::{Batch, BatchBuilder, BatchPlacement};
 pub use decorator::Decorator;
-pub use elmer::{HostSelection, Hosts};
 pub use interface::{Bounds, Capabilities, MachineEvent, RunSetup, Stats};
-pub use options::{AllocatorOptions, Engine};
+pub use options::{AllocatorOptions, Engine, grid_of, mesh_of};
+pub use recorded::RecordedOptions;
+pub use reduction::{Folded, Folding, Reduction};
 
 use crate::cancel::Cancelled;
 use crate::machine::Machine;
+use crate::service::Service;
 use crate::topology::NodeId;
 
 /// A job's request for processors.
@@ -205,14 +192,14 @@ pub enum Refusal {
 }
 
 /// Refuses a request that needs more processors than are free.
-pub(crate) fn require_free(machine: &Machine, processors: u64) -> Result<(), Refusal> {
+pub fn require_free(machine: &Machine, processors: u64) -> Result<(), Refusal> {
     if processors > machine.free_count() as u64 { Err(Refusal::TooFewFree) } else { Ok(()) }
 }
 
 /// Handles requests whose outcome depends only on the number of free processors. A request for more processors than are
 /// free is refused. A request for all free processors gets all of them, and the result is `true`. In all other cases,
 /// the result is `false`.
-pub(crate) fn settled_by_count(
+pub fn settled_by_count(
     machine: &Machine,
     size: usize,
     chosen: &mut Vec<NodeId>,
@@ -245,7 +232,7 @@ pub struct Census {
 
 impl Census {
     /// Counts the allocation of `blocks` units to a job.
-    pub(crate) fn add_job(&mut self, blocks: u32) {
+    pub fn add_job(&mut self, blocks: u32) {
         self.blocks = blocks;
         self.busy_list += blocks;
     }
@@ -319,6 +306,13 @@ pub trait Allocator: Send {
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         let _ = (refused, asked);
         false
+    }
+
+    /// Returns the model of running jobs if jobs share processors, such as the hosts of a cluster; `None` if every job
+    /// uses its processors exclusively. The times of the jobs are in units of which `ticks_per_second` are a second.
+    fn service(&self, ticks_per_second: f64) -> Option<Box<dyn Service>> {
+        let _ = ticks_per_second;
+        None
     }
 
     /// Returns an allocator in the same state, for queries on a copy of the machine; `None` if the strategy does not

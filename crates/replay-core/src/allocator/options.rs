@@ -1,8 +1,6 @@
-use super::Allocator;
-use super::centre::definition::CentreOptions;
-use super::centre::tie_vector::TieBreaking;
+use super::ties::TieBreaking;
+use super::{Allocator, BatchBuilder};
 use crate::naming::Value;
-use crate::topology::curve::Curve;
 use crate::topology::{Grid, Topology};
 
 /// Options of a strategy, from which the strategy's allocator is built.
@@ -25,26 +23,10 @@ pub trait AllocatorOptions: Value {
         self.clone()
     }
 
-    /// Returns the machine that the options describe; `None` if they do not describe a machine. The
-    /// result is an error message if the description is not valid.
-    fn described(&self) -> Option<Result<Topology, String>> {
-        None
-    }
-
-    /// Returns whether the strategy repeats the placements of a log.
-    fn recorded(&self) -> bool {
-        false
-    }
-
-    /// Returns the curve of a grid along which the strategy places jobs; `None` if the strategy
-    /// uses no curve.
-    fn curve(&self) -> Option<Curve> {
-        None
-    }
-
-    /// Returns the options that the strategy shares with strategies that differ only in how they
-    /// break ties; `None` if such strategies cannot be replayed in one batch.
-    fn shared(&self, topology: &Topology) -> Option<CentreOptions> {
+    /// Returns a function that creates a [batch](Batch), in which this strategy runs with each of the given
+    /// configurations instead of its own tie vector and slack. Returns `None` if the strategy or the machine does not
+    /// support batches.
+    fn batch<'a>(&'a self, topology: &'a Topology) -> Option<BatchBuilder<'a>> {
         let _ = topology;
         None
     }

@@ -20,9 +20,6 @@ impl AllocatorOptions for RecordedOptions {
         }
     }
 
-    fn recorded(&self) -> bool {
-        true
-    }
 }
 
 /// Allocator that is never called, because
@@ -40,8 +37,9 @@ impl Allocator for RecordedPlacements {
     }
 }
 
-/// Returns the table of `recorded`.
-pub fn table() -> Table<RecordedOptions> {
+impl RecordedOptions {
+    /// Returns the table of `recorded`.
+    pub fn table() -> Table<Self> {
     let recorded = Entry::new("recorded", RecordedOptions)
         .about(
 "Places every job on the processors recorded in the log: in the file NAME.nodes.csv beside the trace, or in \
@@ -52,4 +50,5 @@ pub fn table() -> Table<RecordedOptions> {
         )
         .source("the log");
     Table::new("allocator", [recorded])
+}
 }

@@ -5,11 +5,10 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use super::centre::{CentreOptions, TieBreaking, TieRule};
-use super::{Allocator, AllocatorOptions};
+use super::ties::{TieBreaking, TieConfig, TieRule};
+use super::{Allocator, AllocatorOptions, Batch, BatchBuilder, RecordedOptions};
 use crate::naming::{NameError, Setting, StrategyName, Table};
 use crate::topology::Topology;
-use crate::topology::curve::Curve;
 
 /// An allocation strategy as selected by a user: its typed options and the table that names them. Cheap to clone.
 #[derive(Clone)]
@@ -97,29 +96,40 @@ impl AllocatorSpec {
         })
     }
 
-    /// Returns the options that the strategy shares with strategies that differ only in how they break ties; `None` if
-    /// such strategies cannot be replayed in one batch.
-    pub fn shared(&self, topology: &Topology) -> Option<CentreOptions> {
-        self.0.shared(topology)
-    }
-
-    /// Returns the machine that the options describe; `None` if they do not describe a machine.
-    ///
-    /// # Errors
-    /// [`NameError`] if the description is not valid.
-    pub fn described(&self) -> Result<Option<Topology>, NameError> {
-        let described = self.0.described().transpose();
-        described.map_err(|problem| self.name().error("allocator", problem))
+    /// Returns the options of the strategy if they have type `O`.
+    pub fn options<O: AllocatorOptions>(&self) -> Option<&O> {
+        self.0.options().downcast_ref()
     }
 
     /// Returns whether the strategy repeats the placements recorded in a log.
     pub fn recorded(&self) -> bool {
-        self.0.recorded()
+        self.options::<RecordedOptions>().is_some()
     }
 
-    /// Returns the curve along which the strategy places jobs; `None` if the strategy uses no curve.
-    pub fn curve(&self) -> Option<Curve> {
-        self.0.curve()
+    /// Returns a name that is equal for strategies that can be replayed in one [batch](Self::batch). Returns `None` if
+    /// the strategy or the machine does not support batches.
+    pub fn batch_key(&self, topology: &Topology) -> Option<StrategyName> {
+        self.tie_breaking().filter(|breaking| breaking.tie != TieRule::Auto)?;
+        let _ = self.0.batch(topology)?;
+        self.0.without_ties()
+    }
+
+    /// Returns machines for the replay of all `specs` in one [batch](Batch), in which the configurations have the order
+    /// of `specs`. Returns `None` for fewer than two strategies, and for strategies that differ in more than their tie
+    /// vectors and slacks or do not support a batch.
+    pub fn batch<'a>(
+        specs: impl Iterator<Item = &'a Self> + Clone,
+        topology: &Topology,
+    ) -> Option<Box<dyn Batch>> {
+        let (first, _) = (specs.clone().next()?, specs.clone().nth(1)?);
+        let key = first.batch_key(topology)?;
+        let config = |spec: &Self| {
+            let TieBreaking { tie, slack } = spec.tie_breaking()?;
+            let is_alike = spec.batch_key(topology).is_some_and(|other| other == key);
+            is_alike.then(|| TieConfig::new(tie.vector(), slack.fixed()))
+        };
+        let configs = specs.map(config).collect::<Option<_>>()?;
+        Some(first.0.batch(topology)?(configs))
     }
 
     /// Returns whether the strategy breaks ties by a vector.
@@ -168,7 +178,7 @@ impl AllocatorSpec {
     /// [`NameError`] if the strategy does not support the machine.
     pub fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, NameError> {
         let allocator = self.0.build(topology, seed)?;
-        if topology.slots() > topology.processors() && allocator.capabilities().hosts.is_none() {
+        if topology.slots() > topology.processors() && !allocator.capabilities().shares_hosts {
             let problem = "allocates whole processors; use elmer on hosts that jobs share";
             return Err(self.name().error("allocator", problem));
         }
@@ -184,10 +194,9 @@ trait Chosen: Send + Sync {
     fn has(&self, key: &str) -> bool;
     fn value(&self, key: &str, text: &str) -> Result<ParameterValue, NameError>;
     fn tie_breaking(&self) -> Option<TieBreaking>;
-    fn shared(&self, topology: &Topology) -> Option<CentreOptions>;
-    fn described(&self) -> Option<Result<Topology, String>>;
-    fn recorded(&self) -> bool;
-    fn curve(&self) -> Option<Curve>;
+    fn options(&self) -> &dyn Any;
+    fn without_ties(&self) -> Option<StrategyName>;
+    fn batch<'a>(&'a self, topology: &'a Topology) -> Option<BatchBuilder<'a>>;
     fn with(
         &self,
         values: &mut dyn Iterator<Item = &ParameterValue>,
@@ -237,20 +246,18 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
         self.options.clone().tie_breaking().copied()
     }
 
-    fn shared(&self, topology: &Topology) -> Option<CentreOptions> {
-        self.options.shared(topology)
+    fn options(&self) -> &dyn Any {
+        &self.options
     }
 
-    fn described(&self) -> Option<Result<Topology, String>> {
-        self.options.described()
+    fn without_ties(&self) -> Option<StrategyName> {
+        let mut options = self.options.clone();
+        *options.tie_breaking()? = TieBreaking::default();
+        Some(self.table.name(&options.reduced()))
     }
 
-    fn recorded(&self) -> bool {
-        self.options.recorded()
-    }
-
-    fn curve(&self) -> Option<Curve> {
-        self.options.curve()
+    fn batch<'a>(&'a self, topology: &'a Topology) -> Option<BatchBuilder<'a>> {
+        self.options.batch(topology)
     }
 
     fn with(

@@ -347,7 +347,7 @@ fn sum_along<C: Count>(entries: &mut [C], below: &[C], free: &[bool], member: &[
 
 /// Returns the first 16 entries.
 #[inline(always)]
-pub(super) fn load<C: Count>(entries: &[C]) -> [C; LANES] {
+pub fn load<C: Count>(entries: &[C]) -> [C; LANES] {
     // The tables are padded, so there are always enough entries.
     entries.first_chunk().copied().unwrap_or_default()
 }

@@ -47,7 +47,7 @@ impl Machine {
     }
 
     /// Copies the state of another machine of the same topology.
-    pub(crate) fn copy_from(&mut self, other: &Self) {
+    pub fn copy_from(&mut self, other: &Self) {
         debug_assert_eq!(self.topology, other.topology);
         self.free.copy_from_slice(&other.free);
         self.free_count = other.free_count;
@@ -58,7 +58,7 @@ impl Machine {
 
     /// Returns whether another machine of the same topology has the same free processors and the same processors out of
     /// service.
-    pub(crate) fn has_same_state(&self, other: &Self) -> bool {
+    pub fn has_same_state(&self, other: &Self) -> bool {
         let [down, other_down] = [&self.down, &other.down];
         self.free == other.free
             && (down.count, down.walls) == (other_down.count, other_down.walls)
@@ -173,7 +173,7 @@ impl Machine {
 
     /// Returns the number of times that the set of processors out of service has changed.
     #[inline]
-    pub(crate) fn down_version(&self) -> u64 {
+    pub fn down_version(&self) -> u64 {
         self.down.version
     }
 
@@ -183,12 +183,14 @@ impl Machine {
     }
 
     /// Returns whether processors out of service are treated as walls of their neighbours.
-    pub(crate) fn has_down_walls(&self) -> bool {
+    #[inline]
+    pub fn has_down_walls(&self) -> bool {
         self.down.walls
     }
 
     /// Returns the number of neighbours of a processor that are out of service and are treated as walls.
-    pub(crate) fn walls_by_down(&self, node: NodeId) -> u32 {
+    #[inline]
+    pub fn walls_by_down(&self, node: NodeId) -> u32 {
         let mut walls = 0;
         if self.down.walls && self.down.count > 0 {
             self.topology.for_neighbours(node, |near| walls += u32::from(self.is_down(near)));
@@ -197,12 +199,14 @@ impl Machine {
     }
 
     /// Returns the machine version at the last change of each row. Versions only increase.
-    pub(super) fn row_versions(&self) -> &[u64] {
+    #[inline]
+    pub fn row_versions(&self) -> &[u64] {
         &self.row_versions
     }
 
     /// Returns the version of the machine, which increases with every change.
-    pub(super) fn version(&self) -> u64 {
+    #[inline]
+    pub fn version(&self) -> u64 {
         self.version
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::allocator::hierarchy::FreeNodes;
+use crate::machine::FreeNodes;
 use crate::table::measures;
 use crate::topology::{Hierarchy, NodeId};
 use crate::workload::JobId;

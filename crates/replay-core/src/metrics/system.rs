@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::allocator::Refusal;
-use crate::allocator::reduced::Reduction;
+use crate::allocator::Reduction;
 use crate::simulation::{Decision, Observer, Overhead, Shared, State};
 use crate::table::measures;
 use crate::topology::NodeId;

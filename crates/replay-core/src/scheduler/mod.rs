@@ -17,7 +17,7 @@
 //!
 //! # Allocators that fold jobs
 //!
-//! At the start of a job, the allocator decides whether the job is [folded](crate::allocator::reduced) and by how much
+//! At the start of a job, the allocator decides whether the job is [folded](replay_cubes::reduced) and by how much
 //! its run time then increases. All disciplines that accept refusals support folded jobs with every speed-up.
 //! `conservative` does not support folded jobs, because it reserves processors and time at the arrival of a job. On
 //! hosts that jobs share, two kinds of disciplines are also unsupported: `easy`, and the queue orders that use
@@ -40,12 +40,9 @@
 //! 4. Add a `mod` line in this file and a line in the registry.
 //! 5. `replay list schedulers` then lists the discipline, and the tests of [`simulation`](crate::simulation) cover it.
 
-mod by_dimension;
 mod conservative;
 mod decorator;
 mod easy;
-mod fchp;
-mod lazy;
 mod order;
 mod out_of_order;
 mod profile;
@@ -53,7 +50,6 @@ mod queue;
 mod recorded;
 pub mod registry;
 mod running;
-mod scan;
 mod strict;
 
 pub use conservative::Conservative;
@@ -62,6 +58,7 @@ pub use easy::{Easy, Guard};
 pub use order::QueueOrder;
 pub use out_of_order::OutOfOrder;
 pub use recorded::WhenFull;
+pub(crate) use recorded::table as recorded_table;
 pub use running::{Running, RunningJobs};
 pub use strict::Strict;
 
@@ -72,7 +69,7 @@ use crate::workload::JobId;
 pub struct QueuedJob {
     /// The job.
     pub id: JobId,
-    /// Number of requested processors; if the allocator [folds](crate::allocator::reduced) jobs, the minimum number on
+    /// Number of requested processors; if the allocator [folds](replay_cubes::reduced) jobs, the minimum number on
     /// which the job can run.
     pub size: u32,
     /// Maximum number of processors that the allocator can give to the job. The maximum exceeds `size` if the allocator

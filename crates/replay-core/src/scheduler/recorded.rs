@@ -57,7 +57,7 @@ impl Scheduler for NoScheduler {
 }
 
 /// The naming table of `recorded`.
-pub(super) fn table() -> Table<RecordedOptions> {
+pub fn table() -> Table<RecordedOptions> {
     let recorded = Entry::new("recorded", RecordedOptions { overfull: WhenFull::Virtual })
         .about(
             "Every job starts at its recorded time (SWF field 3), which includes the effects of the machine's \

@@ -2,29 +2,18 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use super::{
-    Capabilities, Scheduler, SchedulerOptions, WhenFull, conservative, easy, fchp, lazy,
-    out_of_order, recorded, scan, strict,
-};
-use crate::naming::{Description, NameError, Registry, StrategyName, Table, Value};
+use super::{Capabilities, Scheduler, SchedulerOptions, WhenFull, conservative, easy, out_of_order, strict};
+use crate::naming::{NameError, Registry, StrategyName, Table, Value};
 
-static STANDARD: LazyLock<Registry<SchedulerSpec>> = LazyLock::new(|| {
+/// Returns the registry of the disciplines that no plug-in defines.
+pub(crate) fn common() -> Registry<SchedulerSpec> {
     Registry::new("scheduler")
         .with(strict::table(), SchedulerSpec::parse)
         .with(easy::table(), SchedulerSpec::parse)
         .with(conservative::table(), SchedulerSpec::parse)
         .with(out_of_order::table(), SchedulerSpec::parse)
-        .with(scan::table(), SchedulerSpec::parse)
-        .with(lazy::table(), SchedulerSpec::parse)
-        .with(fchp::table(), SchedulerSpec::parse)
-        .with(recorded::table(), SchedulerSpec::parse)
-});
-
-/// Returns the registry of the disciplines that come with the project.
-pub fn standard() -> &'static Registry<SchedulerSpec> {
-    &STANDARD
 }
 
 /// Options that a [`Table`] can parse and print.
@@ -95,14 +84,6 @@ impl SchedulerSpec {
     }
 }
 
-impl std::str::FromStr for SchedulerSpec {
-    type Err = NameError;
-
-    fn from_str(text: &str) -> Result<Self, NameError> {
-        standard().read(text)
-    }
-}
-
 impl fmt::Display for SchedulerSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
@@ -127,13 +108,6 @@ impl Hash for SchedulerSpec {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
     }
-}
-
-/// Returns the descriptions of all disciplines; `priority` comes last.
-pub fn descriptions() -> Vec<Description> {
-    let mut all = standard().descriptions();
-    all.sort_by_key(|entry| entry.name == "priority");
-    all
 }
 
 #[cfg(test)]

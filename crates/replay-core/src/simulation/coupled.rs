@@ -67,7 +67,7 @@ pub fn simulate(
     }
     let Input { jobs, topology, follows, outages, .. } = input;
     if !outages.is_empty() {
-        if !strategy.supports_outages || strategy.hosts.is_some() {
+        if !strategy.supports_outages || strategy.shares_hosts {
             return Err(SimulationError::NoOutages("this allocator"));
         }
         // A scheduler that reserves places does not need the numbers of processors out of service.
@@ -92,7 +92,7 @@ pub fn simulate(
         fragmented: false,
         // Decisions are not cached in two cases. A strategy that folds jobs counts how often it refuses a job, so it
         // must receive every request. Decisions about hosts depend on the utilization of the hosts, which changes.
-        answers: (!strategy.folds && strategy.hosts.is_none()).then(DecisionCache::default),
+        answers: (!strategy.folds && !strategy.shares_hosts).then(DecisionCache::default),
         reserved: None,
         replaces_places: discipline.guard == Guard::Auto,
         last_place: None,

@@ -3,10 +3,9 @@
 use super::coupled::simulate;
 use super::input::{Input, Overhead};
 use super::replay::replay;
-use super::{Observer, Outages, Service, SimulationError, Timeline, TimelineError};
+use super::{Observer, Outages, RunTimes, Service, SimulationError, Timeline, TimelineError};
 use crate::allocator::Allocator;
 use crate::cancel::CancelToken;
-use crate::cluster;
 use crate::scheduler::Scheduler;
 use crate::topology::Topology;
 use crate::workload::{Follows, Job};
@@ -147,7 +146,8 @@ impl<'a> Simulation<'a> {
                 let service: &mut dyn Service = match service {
                     Some(service) => service,
                     None => {
-                        own = cluster::service(input.topology, allocator, ticks_per_second);
+                        let sharing = allocator.service(ticks_per_second);
+                        own = sharing.unwrap_or_else(|| Box::new(RunTimes::default()));
                         own.as_mut()
                     }
                 };

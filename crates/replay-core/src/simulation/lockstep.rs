@@ -1,11 +1,11 @@
-//! Replay of one timeline with many tie configurations at once, by a [`BatchReplay`].
+//! Replay of one timeline with many tie configurations at once, by a [`Batch`].
 //!
 //! Each configuration makes the same placements as in a separate [replay](Simulation::run). A test compares the
 //! placements of every job.
 
 use super::input::Input;
 use super::{Event, Simulation, SimulationError, Timeline};
-use crate::allocator::centre::{BatchPlacement, BatchReplay};
+use crate::allocator::{Batch, BatchPlacement};
 use crate::workload::JobId;
 
 impl Simulation<'_> {
@@ -19,7 +19,7 @@ impl Simulation<'_> {
     pub fn lockstep(
         &self,
         timeline: &Timeline,
-        mut batch: BatchReplay,
+        batch: &mut dyn Batch,
         observe: &mut dyn FnMut(JobId, BatchPlacement<'_>),
     ) -> Result<u64, SimulationError> {
         let Input { jobs, stop, .. } = self.input;
@@ -38,7 +38,7 @@ impl Simulation<'_> {
                     decided += batch.occupancies() as u64;
                     let job = &jobs[id.index()];
                     batch
-                        .start(slot as usize, job.size, stop, None, &mut |placed| {
+                        .start(slot as usize, job.size, stop, &mut |placed| {
                             observe(id, placed)
                         })
                         .map_err(|refusal| SimulationError::Refused(job.number, refusal))?;

@@ -1,7 +1,7 @@
 //! Observers of a run.
 
 use super::Timeline;
-use crate::allocator::reduced::Reduction;
+use crate::allocator::Reduction;
 use crate::allocator::{Census, Refusal};
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};

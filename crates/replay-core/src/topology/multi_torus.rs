@@ -67,7 +67,7 @@ impl Topology {
     /// Creates a machine of tori. Each torus is given by its sides and the cell numbers of its holes. A single torus
     /// without holes becomes a `Topology::Grid`. Returns `None` if there is no processor, if there are more than
     /// [`MAX_POINTS`] cells, or if a hole is not a cell of its torus.
-    pub(crate) fn from_tori(toruses: &[([u16; 3], Vec<u32>)]) -> Option<Self> {
+    pub fn from_tori(toruses: &[([u16; 3], Vec<u32>)]) -> Option<Self> {
         let (mut all, mut places, mut cells) = (Vec::new(), Vec::new(), 0);
         for (index, (sides, holes)) in (0..).zip(toruses) {
             let grid = Grid::new(&sides.map(|extent| Axis { extent, wrapped: true }))?;

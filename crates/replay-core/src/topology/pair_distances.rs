@@ -89,7 +89,7 @@ impl PairDistances {
 /// Returns the sum of the distances along one dimension over all pairs of `all` processors. `histogram` contains the
 /// number of processors at each position.
 #[inline]
-pub(crate) fn along_axis(histogram: &[u32], wrapped: bool, all: usize) -> u64 {
+pub fn along_axis(histogram: &[u32], wrapped: bool, all: usize) -> u64 {
     let (all, mut sum) = (all as u64, 0);
     if wrapped {
         // Among all arcs whose length is half the circle, rounded down, the number of arcs that separate two positions

@@ -2,9 +2,9 @@
 
 use super::input::{LONGEST, TraceError, check_scale};
 use replay_core::allocator::Request;
-use replay_core::allocator::hypercube::cube::Cube;
-use replay_core::allocator::hypercube::cubic::mesh_of;
-use replay_core::allocator::hypercube::sides::{Sides, SidesRule};
+use replay_core::allocator::subcube::Cube;
+use replay_core::allocator::subcube::mesh_of;
+use replay_core::allocator::subcube::{Sides, SidesRule};
 use replay_core::allocator::submesh::{ShapeRule, SubMesh, turned};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::Job;

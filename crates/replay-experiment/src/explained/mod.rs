@@ -20,7 +20,7 @@ use super::Cell;
 use super::admission::Admitted;
 use super::problem::CellProblem;
 use replay_core::allocator::Allocator;
-use replay_core::allocator::reduced::Reduction;
+use replay_core::allocator::Reduction;
 use replay_core::cancel::CancelToken;
 use replay_core::metrics::{Locality, Placement};
 use replay_core::simulation::{Decision, Observer, Starts, WhenDown};

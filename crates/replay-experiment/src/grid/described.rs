@@ -3,29 +3,13 @@
 //! and the allocator.
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use super::error::{PathError, Step};
 use super::strategies::Strategies;
 use super::{GridError, GridFile, Values};
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::allocator::torus3d::Described;
 use replay_core::naming::StrategyName;
-use replay_core::topology::Topology;
-use replay_core::topology_file::{self, TopologyFile, split_name};
-
-/// Returns the machine that a file describes, if the machine is a tree or consists of blocks. The name is `FILE` or
-/// `FILE:TOPOLOGY`. Returns `None` for other files and other names.
-pub fn file_hierarchy(name: &str) -> Option<Result<Topology, String>> {
-    let (path, entry) = split_name(name)?;
-    if !path.to_ascii_lowercase().ends_with(".conf") {
-        let text = topology_file::text_of(Path::new(path)).ok()?;
-        if !topology_file::yaml_is_hierarchy(&text, entry) {
-            return None;
-        }
-    }
-    Some(TopologyFile::of_machine(name.trim()).map(|file| Topology::Hierarchy(file.machine)))
-}
+use replay_core::registries::{FileMachine, Registries};
+use replay_core::topology::{Topology, split_name};
 
 /// Removes a machine file from the list of machines of a grid. Each allocator that has the parameter `file` but does
 /// not set it gets the machine file as the value of `file`. The selected topology of the file becomes the parameter
@@ -34,7 +18,10 @@ pub fn file_hierarchy(name: &str) -> Option<Result<Topology, String>> {
 /// # Errors
 /// An error with the key, if the grid also lists another machine, if an allocator has a `menu` but no `file`, or if the
 /// file is invalid.
-pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
+pub fn take_machine_file(
+    file: &mut GridFile,
+    registries: &Registries,
+) -> Result<Option<Topology>, PathError> {
     let Some(place) = file.machines.iter().position(|name| split_name(name).is_some()) else {
         return Ok(None);
     };
@@ -49,18 +36,17 @@ pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathEr
     if file.machines.len() > 1 {
         return Err(at("a machine described by a file must be the only machine".to_string()));
     }
-    if let Some(machine) = file_hierarchy(&name) {
-        let step = [Step::Key("machines"), Step::Item(place)];
-        let machine = machine.map_err(|problem| GridError::at(&step, problem))?;
+    let files = registries.machine_files.as_ref();
+    let files = files.ok_or_else(|| at("machines in files are not supported".to_string()))?;
+    let FileMachine { topology: machine, has_boxes } = files.read(&name).map_err(&at)?;
+    if !has_boxes {
         file.machines.clear();
         return Ok(Some(machine));
     }
-    let described: Described = path.parse().map_err(|problem: String| at(problem))?;
-    let machine = described.machine(topology).map_err(&at)?;
     file.machines.clear();
     for entry in &mut file.allocator {
         // Errors in names are reported when the names are looked up.
-        let Ok(spec) = entry.name.parse::<AllocatorSpec>() else { continue };
+        let Ok(spec) = registries.allocators.read(&entry.name) else { continue };
         let Ok(mut name) = entry.name.parse::<StrategyName>() else { continue };
         let has = |key: &str| name.get(key).is_some() || entry.parameters.contains_key(key);
         if !spec.has_parameter("file") || has("file") {
@@ -93,7 +79,11 @@ pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathEr
 ///
 /// # Errors
 /// An error if a description is invalid, or if the strategies describe several machines.
-pub fn machine(strategies: &Strategies) -> Result<Option<Topology>, PathError> {
+pub fn machine(
+    strategies: &Strategies,
+    registries: &Registries,
+) -> Result<Option<Topology>, PathError> {
+    let Some(files) = &registries.machine_files else { return Ok(None) };
     let mut described: Option<Topology> = None;
     let mut without = HashSet::new();
     for index in 0..strategies.len() {
@@ -108,7 +98,8 @@ pub fn machine(strategies: &Strategies) -> Result<Option<Topology>, PathError> {
             without.insert(entry);
             continue;
         }
-        let machine = strategy.described().map_err(|error| at(error.to_string()))?;
+        let machine = files.of_allocator(&strategy).transpose();
+        let machine = machine.map_err(|problem| at(strategy.name().error("allocator", problem).to_string()))?;
         match (machine, &described) {
             (Some(machine), Some(other)) if machine != *other => {
                 let problem = format!(

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use replay_core::allocator::centre::{TieRule, TieVector};
+use replay_core::allocator::ties::{TieRule, TieVector};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::NameError;
 use replay_core::topology::Topology;

@@ -46,7 +46,6 @@ mod values;
 #[cfg(test)]
 mod tests;
 
-pub use described::file_hierarchy;
 pub use error::{GridError, Place};
 pub use file::{AllocatorEntry, DownFile, GridFile, WindowFile};
 pub use strategies::{MOST_COMBINATIONS, Strategies, idle_parameter};
@@ -59,6 +58,7 @@ use std::hash::Hash;
 use error::{PathError, Step};
 
 use super::{Measure, Prepared};
+use replay_core::registries::Registries;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::WhenDown;
 use replay_core::topology::Topology;
@@ -101,8 +101,8 @@ impl ParameterGrid {
     /// # Errors
     /// [`GridError`] with the key if a name or a parameter is unknown, a value is invalid, or there are too many
     /// combinations.
-    pub fn resolve(file: &GridFile) -> Result<Self, GridError> {
-        Self::resolved(file).map_err(|error| error.placed(None))
+    pub fn resolve(file: &GridFile, registries: &Registries) -> Result<Self, GridError> {
+        Self::resolved(file, registries).map_err(|error| error.placed(None))
     }
 
     /// Returns the number of perturbed copies of every trace.
@@ -114,12 +114,12 @@ impl ParameterGrid {
     ///
     /// # Errors
     /// [`GridError`] with file and line, under the conditions of [`GridFile::parse`] and [`resolve`](Self::resolve).
-    pub fn parse(text: &str, name: &str) -> Result<Self, GridError> {
+    pub fn parse(text: &str, name: &str, registries: &Registries) -> Result<Self, GridError> {
         let file = GridFile::parse(text, name)?;
-        Self::resolved(&file).map_err(|error| error.placed(Some((text, name))))
+        Self::resolved(&file, registries).map_err(|error| error.placed(Some((text, name))))
     }
 
-    fn resolved(file: &GridFile) -> Result<Self, PathError> {
+    fn resolved(file: &GridFile, registries: &Registries) -> Result<Self, PathError> {
         let mut file = file.clone();
         let set_default = |list: &mut Vec<String>, default: &str| {
             if list.is_empty() {
@@ -134,11 +134,11 @@ impl ParameterGrid {
         if file.allocator.is_empty() {
             file.allocator.push(AllocatorEntry::named("mc1x1"));
         }
-        let by_file = described::take_machine_file(&mut file)?;
+        let by_file = described::take_machine_file(&mut file, registries)?;
         let mut machines: Vec<Topology> =
             parse_all("machines", &file.machines, |name| name.parse())?;
         let schedulers: Vec<SchedulerSpec> =
-            parse_all("schedulers", &file.schedulers, |name| name.parse())?;
+            parse_all("schedulers", &file.schedulers, |name| registries.schedulers.read(name))?;
         let mut policies: Vec<Policy> =
             parse_all("policies", &file.policies, |name| Policy::by_name(name).cloned())?;
         let key = |key| [Step::Key(key)];
@@ -166,11 +166,11 @@ impl ParameterGrid {
             return Err(GridError::at(&[Step::Key("shake"), Step::Key(error.field)], error));
         }
         let shake = file.shake;
-        let strategies = Strategies::new(&file.allocator, &machines)?;
+        let strategies = Strategies::new(&file.allocator, &machines, registries)?;
         if machines.is_empty() {
             // A file can describe several topologies, and a parameter of an allocator can select another of these
             // topologies.
-            machines.extend(described::machine(&strategies)?.or(by_file));
+            machines.extend(described::machine(&strategies, registries)?.or(by_file));
         }
         let (schedulers, machines) = (once(schedulers), once(machines));
         let mut names = HashSet::new();

@@ -3,9 +3,10 @@ use std::mem::discriminant;
 use super::distinct::{DistinctStrategies, Patterns};
 use super::error::{GridError, PathError, Step};
 use super::{AllocatorEntry, Ties};
-use replay_core::allocator::centre::{TieRule, TieVector};
+use replay_core::allocator::ties::{TieRule, TieVector};
 use replay_core::allocator::registry::{AllocatorSpec, ParameterValue};
 use replay_core::naming::{NameError, StrategyName};
+use replay_core::registries::Registries;
 use replay_core::topology::{Topology, default_machine};
 
 /// Maximum number of parameter combinations of a grid, before equal strategies are removed. Checking this number of
@@ -51,6 +52,7 @@ impl Strategies {
     pub(super) fn new(
         entries: &[AllocatorEntry],
         machines: &[Topology],
+        registries: &Registries,
     ) -> Result<Self, PathError> {
         let mut kinds: Vec<&Topology> = Vec::new();
         let mesh = default_machine(1).map(|machine| machine.topology);
@@ -64,7 +66,7 @@ impl Strategies {
         let mut axes = Vec::with_capacity(entries.len());
         let mut combinations = 0u64;
         for (place, entry) in entries.iter().enumerate() {
-            let axis = Axis::new(place, entry)?;
+            let axis = Axis::new(place, entry, registries)?;
             combinations = combinations.saturating_add(axis.combinations);
             axes.push(axis);
         }
@@ -187,14 +189,18 @@ pub fn idle_parameter(strategy: &AllocatorSpec, key: &str) -> String {
 }
 
 impl Axis {
-    fn new(place: usize, entry: &AllocatorEntry) -> Result<Self, PathError> {
+    fn new(
+        place: usize,
+        entry: &AllocatorEntry,
+        registries: &Registries,
+    ) -> Result<Self, PathError> {
         let here = [Step::Key("allocator"), Step::Item(place)];
         let at = |keys: &[&str], problem: String| {
             let path: Vec<_> = here.into_iter().chain(keys.iter().map(|&k| Step::Key(k))).collect();
             GridError::at(&path, problem)
         };
-        let base: AllocatorSpec =
-            entry.name.parse().map_err(|e: NameError| at(&["name"], e.to_string()))?;
+        let base = registries.allocators.read(&entry.name);
+        let base = base.map_err(|e| at(&["name"], e.to_string()))?;
         let written: StrategyName =
             entry.name.parse().map_err(|e: NameError| at(&["name"], e.to_string()))?;
         let check_list = |keys: &[&str], key: &str, values: usize| {

@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::row::{excess, mean, objective_columns};
 use super::shaken;
 use crate::RunContext;
-use replay_core::allocator::centre::TieVector;
+use replay_core::allocator::ties::TieVector;
 use replay_core::cancel::CancelToken;
 use replay_core::metrics::estimate::Estimate;
 use replay_core::table::{Column, Table, name};

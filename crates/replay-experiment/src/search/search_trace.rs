@@ -5,11 +5,10 @@ use super::column::Needs;
 use super::lower_bound::least_pairwise_l1;
 use super::objective::Objective;
 use super::tally::{ClassSum, Tally};
-use crate::batched_run::batch_of;
 use crate::cell::Schedule;
 use crate::sweep::PlannedTrace;
 use crate::{ProgressMeter, RunContext, Trace};
-use replay_core::allocator::centre::{BatchPlacement, BatchReplay};
+use replay_core::allocator::{Batch, BatchPlacement};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::CancelToken;
 use replay_core::metrics::{Locality, ScheduleMetrics};
@@ -117,8 +116,8 @@ impl SearchTrace {
         watch: RunContext<'_>,
     ) -> Result<Vec<Tally>, SearchError> {
         let specs = runs.iter().map(|(spec, _)| spec);
-        let batch = batch_of(specs, &self.trace.topology).filter(|_| needs == Needs::Pairwise);
-        match batch {
+        let batch = AllocatorSpec::batch(specs, &self.trace.topology);
+        match batch.filter(|_| needs == Needs::Pairwise) {
             Some(batch) => self.measure_in_lockstep(batch, runs, watch),
             None => runs.iter().map(|run| self.measure(&run.0, needs, run.1, watch)).collect(),
         }
@@ -127,7 +126,7 @@ impl SearchTrace {
     /// Replays the timeline in lockstep, as [`measure_all`](Self::measure_all) does, and measures only pairwise L1.
     fn measure_in_lockstep(
         &self,
-        batch: BatchReplay,
+        mut batch: Box<dyn Batch>,
         runs: &[(AllocatorSpec, ReplayLimit)],
         watch: RunContext<'_>,
     ) -> Result<Vec<Tally>, SearchError> {
@@ -142,7 +141,7 @@ impl SearchTrace {
         };
         let simulation = self.trace.simulation(watch.stop);
         simulation
-            .lockstep(&self.schedule.timeline, batch, &mut observe)
+            .lockstep(&self.schedule.timeline, batch.as_mut(), &mut observe)
             .map_err(|cause| failed(&self.name, cause))?;
         Ok(tallies.done(self))
     }

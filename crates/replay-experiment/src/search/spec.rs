@@ -10,7 +10,7 @@ use super::{Constraint, Numbers, Objective, Problems, SearchError, Space};
 use crate::compatibility::reject_outages;
 use crate::grid::{GridFile, ParameterGrid};
 use crate::sweep::Shard;
-use replay_core::allocator::centre::{Slack, TieVector};
+use replay_core::allocator::ties::{Slack, TieVector};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::workload::Shake;

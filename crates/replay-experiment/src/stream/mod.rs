@@ -4,7 +4,6 @@
 //! random numbers: with the same seed, a replication has the same jobs at every point. Differences between strategies
 //! are therefore not caused by differences between jobs.
 
-pub mod backlog;
 mod by_size;
 mod metric;
 mod record;
@@ -35,7 +34,7 @@ use replay_core::number::{counted, plain};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::table::{Column, Name, Table, name};
 use replay_core::topology::Topology;
-use replay_core::topology_file::content_digest;
+use replay_core::topology::content_digest;
 use replay_core::workload::stochastic::{Arrivals, StochasticStream};
 
 /// A point: the parameters of a replicated experiment.

@@ -5,7 +5,7 @@ use super::{Life, Point, Sample};
 use crate::compatibility::Incompatible;
 use crate::{ProgressMeter, RunContext};
 use replay_core::allocator::Refusal;
-use replay_core::allocator::reduced::Reduction;
+use replay_core::allocator::Reduction;
 use replay_core::cancel::Cancelled;
 use replay_core::metrics::locality::mean_distance;
 use replay_core::metrics::{Locality, SystemRecorder};

@@ -12,7 +12,7 @@ pub struct CellConfiguration<'a> {
     /// Canonical name of the machine.
     pub topology: &'a str,
     /// Digest of the machine, if the machine is described by a file; see
-    /// [`content_digest`](replay_core::topology_file::content_digest).
+    /// [`content_digest`](replay_core::topology::content_digest).
     pub machine: Option<&'a str>,
     /// Canonical name of the scheduler.
     pub scheduler: &'a str,

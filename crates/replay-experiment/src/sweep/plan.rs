@@ -14,7 +14,8 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::CancelToken;
 use replay_core::naming::NameError;
 use replay_core::topology::Topology;
-use replay_core::topology_file::content_digest;
+use replay_core::registries::Registries;
+use replay_core::topology::content_digest;
 
 /// The numbered cells of a sweep. A plan contains only the names and the digests of its traces. A plan can therefore be
 /// saved, and read on another machine that does not have the traces.
@@ -179,9 +180,12 @@ impl Plan {
     ///
     /// # Errors
     /// [`PlanError`] if the JSON or its grid is invalid.
-    pub fn from_json(json: serde_json::Value) -> Result<Self, PlanError> {
+    pub fn from_json(
+        json: serde_json::Value,
+        registries: &Registries,
+    ) -> Result<Self, PlanError> {
         let PlanFile { build, traces, grid } = serde_json::from_value(json)?;
-        Self::checked(ParameterGrid::resolve(&grid)?, traces, build)
+        Self::checked(ParameterGrid::resolve(&grid, registries)?, traces, build)
     }
 
     /// Converts the plan to JSON.

@@ -112,7 +112,7 @@ pub(super) fn bundles(
         let topology = &traces[trace].topology;
         let shared = match alone {
             true => None,
-            false => plan.grid.strategies.get(strategy)?.shared(topology),
+            false => plan.grid.strategies.get(strategy)?.batch_key(topology),
         };
         let most = batched_run::batch_size(topology).min(share);
         let now = shared.map(|shared| (trace, copy, scheduler, seed, shared));

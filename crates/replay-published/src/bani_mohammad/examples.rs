@@ -3,7 +3,6 @@
 use crate::claim::claim;
 use crate::defect;
 use crate::{Check, StrategySwap, Tolerance, VerifyError};
-use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::submesh::{SubMesh, volume};
 use replay_core::allocator::{Allocator, MachineEvent, Request};
 use replay_core::machine::Machine;
@@ -178,7 +177,7 @@ struct Bench {
 impl Bench {
     fn new(machine: &str, strategy: &str) -> Result<Self, VerifyError> {
         let topology: Topology = machine.parse().map_err(defect)?;
-        let spec: AllocatorSpec = strategy.parse().map_err(defect)?;
+        let spec = replay_strategies::allocator(strategy).map_err(defect)?;
         let allocator = spec.build(&topology, 0).map_err(defect)?;
         let grid = topology.grid().ok_or_else(|| defect("a worked example needs a mesh"))?.clone();
         Ok(Self { grid, machine: Machine::new(topology), allocator })

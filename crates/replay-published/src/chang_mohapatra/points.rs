@@ -171,7 +171,7 @@ pub fn point(system: System, load: Load, strategy: &str, jobs: u32) -> Result<Po
     Ok(Point {
         stream,
         scheduler: SchedulerSpec::fcfs(),
-        allocator: strategy.parse().map_err(defect)?,
+        allocator: replay_strategies::allocator(strategy).map_err(defect)?,
         life: Life::RunTimes,
         counting: Counting {
             warm_up,

@@ -148,8 +148,8 @@ impl Key<'_> {
         }
         Ok(Point {
             stream,
-            scheduler: self.scheduler.parse().map_err(defect)?,
-            allocator: self.strategy.parse().map_err(defect)?,
+            scheduler: replay_strategies::scheduler(self.scheduler).map_err(defect)?,
+            allocator: replay_strategies::allocator(self.strategy).map_err(defect)?,
             life,
             counting: Default::default(),
             topology,

@@ -5,7 +5,6 @@ use crate::claim::claim;
 use crate::defect;
 use crate::exchange::with_swaps;
 use crate::{Check, Tolerance, VerifyError};
-use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::CancelToken;
 use replay_core::metrics::SystemRecorder;
 use replay_core::scheduler::registry::SchedulerSpec;
@@ -46,7 +45,7 @@ fn run(allocator: &str, load: f64, jobs: u32) -> Result<Outcome, VerifyError> {
         })
         .collect();
     let topology: Topology = MACHINE.parse().map_err(defect)?;
-    let spec: AllocatorSpec = allocator.parse().map_err(defect)?;
+    let spec = replay_strategies::allocator(allocator).map_err(defect)?;
     let mut allocator = spec.build(&topology, 0).map_err(defect)?;
     let processors = topology.processors();
     let mut scheduler = SchedulerSpec::fcfs().build(processors as u32);

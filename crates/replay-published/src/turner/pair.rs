@@ -6,8 +6,8 @@
 
 use replay_core::allocator::{Allocator, Capabilities, Refusal, Request};
 use replay_core::cancel::CancelToken;
-use replay_core::cluster::time_sharing::Sharing;
-use replay_core::cluster::{Application, Kernel, TimeSharing};
+use replay_cubes::cluster::time_sharing::Sharing;
+use replay_cubes::cluster::{Application, Kernel, TimeSharing};
 use replay_core::machine::Machine;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Observer, Simulation, SimulationError, Starts};
@@ -158,7 +158,7 @@ impl Observer for Ends {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_core::cluster::application::Barrier;
+    use replay_cubes::cluster::application::Barrier;
 
     fn barrier(version: usize) -> Application {
         Application::Barrier(Barrier::VERSIONS[version - 1])

@@ -15,9 +15,8 @@ use crate::claim::claim;
 use crate::defect;
 use crate::exchange::with_swaps;
 use crate::{Check, Tolerance, VerifyError};
-use replay_core::allocator::hypercube::cube::Cube;
-use replay_core::allocator::hypercube::mesh::Mesh;
-use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::allocator::subcube::Cube;
+use replay_core::allocator::subcube::Mesh;
 use replay_core::allocator::{MachineEvent, Request};
 use replay_core::machine::Machine;
 use replay_core::topology::{NodeId, Topology};
@@ -110,7 +109,7 @@ fn jobs_sharing_channels(strategy: &str) -> Result<usize, VerifyError> {
         [2, 4, 1],
     ];
     let topology: Topology = "hypercube:6".parse().map_err(defect)?;
-    let spec: AllocatorSpec = strategy.parse().map_err(defect)?;
+    let spec = replay_strategies::allocator(strategy).map_err(defect)?;
     let mut found = 0;
     for seed in 0..SEEDS {
         let mut random = ChaCha8Rng::seed_from_u64(seed);

@@ -2,7 +2,7 @@
 //!
 //! The constants of the programs were fitted to the numbers of section 5.2. The numbers of section 5.2 therefore do not
 //! test the constants; a note marks the rows of these numbers. The claims of section 6.5 are independent tests:
-//! replay's results follow from the rates of [`cluster::rates`](replay_core::cluster::rates), which use no measured
+//! replay's results follow from the rates of [`cluster::rates`](replay_cubes::cluster::rates), which use no measured
 //! value. Each figure of section 6.5 has curves for two kernels. For the words "slightly", "little" and "significant",
 //! the bound chosen for replay is 5 %.
 
@@ -11,10 +11,10 @@ use crate::Tolerance::{Above, Below};
 use crate::claim::claim;
 use crate::exchange::{pairs, substitute, with_swaps};
 use crate::{Check, Sample, Tolerance, VerifyError};
-use replay_core::cluster::application::{Application, Barrier};
-use replay_core::cluster::elmer;
-use replay_core::cluster::equations::Phases;
-use replay_core::cluster::kernel::Kernel;
+use replay_cubes::cluster::application::{Application, Barrier};
+use replay_cubes::cluster::elmer;
+use replay_cubes::cluster::equations::Phases;
+use replay_cubes::cluster::kernel::Kernel;
 
 /// Name of the machine in the checks.
 pub const MACHINE: &str = "six workstations";

@@ -6,12 +6,11 @@ use crate::defect;
 use crate::exchange::{self, substitute, with_swaps};
 use crate::{Check, Sample, Tolerance, VerifyError};
 use replay_core::allocator::Request;
-use replay_core::allocator::hypercube::block_search::BlockSearch;
-use replay_core::allocator::hypercube::cube::Cube;
-use replay_core::allocator::hypercube::cubic::Subcubes;
-use replay_core::allocator::hypercube::free_list::FreeList;
-use replay_core::allocator::hypercube::mesh::Mesh;
-use replay_core::allocator::registry::AllocatorSpec;
+use replay_cubes::hypercube::block_search::BlockSearch;
+use replay_core::allocator::subcube::Cube;
+use replay_cubes::hypercube::cubic::Subcubes;
+use replay_cubes::hypercube::free_list::FreeList;
+use replay_core::allocator::subcube::Mesh;
 use replay_core::machine::Machine;
 use replay_core::topology::{NodeId, Topology};
 
@@ -99,7 +98,7 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let machine: Topology = ten.parse().map_err(defect)?;
     let request = Request::shaped(600, Some([20, 30, 1]));
     let held = |name: &str| {
-        let spec: AllocatorSpec = name.parse().map_err(defect)?;
+        let spec = replay_strategies::allocator(name).map_err(defect)?;
         let mut allocator = spec.build(&machine, 0).map_err(defect)?;
         Ok::<f64, VerifyError>(allocator.bounds(request).max_processors as f64)
     };
@@ -190,7 +189,7 @@ fn allocated(
     requests: &[Request],
 ) -> Result<Vec<Vec<NodeId>>, VerifyError> {
     let topology: Topology = machine.parse().map_err(defect)?;
-    let spec: AllocatorSpec = strategy.parse().map_err(defect)?;
+    let spec = replay_strategies::allocator(strategy).map_err(defect)?;
     let mut allocator = spec.build(&topology, 0).map_err(defect)?;
     let mut machine = Machine::new(topology);
     let mut allocated = Vec::new();

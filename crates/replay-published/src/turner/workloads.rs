@@ -113,7 +113,7 @@ impl Points {
             let point = Point {
                 stream,
                 scheduler: SchedulerSpec::fcfs(),
-                allocator: strategy.parse().map_err(defect)?,
+                allocator: replay_strategies::allocator(strategy).map_err(defect)?,
                 life: Life::RunTimes,
                 counting: Default::default(),
                 topology,

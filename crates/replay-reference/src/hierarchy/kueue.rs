@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use replay_core::allocator::hierarchy::Denied;
-use replay_core::allocator::hierarchy::kueue::{KueueOptions, Levels, Mode};
+use replay_slurm::hierarchy::Denied;
+use replay_slurm::hierarchy::kueue::{KueueOptions, Levels, Mode};
 
 /// Path of a node or switch: names from the top of the tree down.
 pub type Path = Vec<String>;

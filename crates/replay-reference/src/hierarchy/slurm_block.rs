@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use replay_core::allocator::hierarchy::Denied;
-use replay_core::allocator::hierarchy::slurm_block::BlockOptions;
+use replay_slurm::hierarchy::Denied;
+use replay_slurm::hierarchy::slurm_block::BlockOptions;
 use replay_core::topology::hierarchy::Blocks;
 
 type Nodes = BTreeSet<u32>;

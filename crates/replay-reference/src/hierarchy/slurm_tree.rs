@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use replay_core::allocator::hierarchy::Denied;
-use replay_core::allocator::hierarchy::slurm_tree::{Since, TreeOptions};
+use replay_slurm::hierarchy::Denied;
+use replay_slurm::hierarchy::slurm_tree::{Since, TreeOptions};
 use replay_core::topology::hierarchy::Tree;
 
 fn ancestors(tree: &Tree, switch: usize) -> Vec<usize> {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use replay_core::allocator::hierarchy::Denied;
+use replay_slurm::hierarchy::Denied;
 use replay_core::topology::hierarchy::Tree;
 
 /// A decision: the free nodes, the expected end of the job on each busy node, the time, and the expected end of the job

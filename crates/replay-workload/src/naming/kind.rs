@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use super::Registry;
 use crate::number::plain;
 
 /// The syntax of parameter values of type `V`: the functions that list, parse and print the values.
@@ -143,6 +144,13 @@ where
 {
     let read = |_: &str, text: &str| text.parse().map_err(|e: V::Err| e.to_string());
     Kind { read: Box::new(read), ..typed(values) }
+}
+
+/// Returns the syntax of a strategy of a registry. `values` describes the valid values in listings.
+pub fn strategy<S: Display + 'static>(values: &str, registry: &Registry<S>) -> Kind<S> {
+    let registry = registry.clone();
+    let read = move |_: &str, text: &str| registry.read(text).map_err(|e| e.to_string());
+    Kind::new(values.to_string(), read, |value: &S| Some(value.to_string()))
 }
 
 /// Returns the syntax of values separated by commas. Errors of the parser of a value are reported unchanged, so they

@@ -4,22 +4,32 @@ use super::table::{Table, unknown};
 use super::{Description, NameError, StrategyName, Value};
 
 /// All strategies of one kind, such as all allocators. A registry combines tables with different
-/// types of options, and converts each parsed name to an `S`.
-#[derive(Clone)]
+/// types of options, and converts each parsed name to an `S`. A copy is cheap.
 pub struct Registry<S> {
     kind: &'static str,
     listed: Option<&'static str>,
     members: Vec<Member<S>>,
 }
 
+impl<S> Clone for Registry<S> {
+    fn clone(&self) -> Self {
+        Self { kind: self.kind, listed: self.listed, members: self.members.clone() }
+    }
+}
+
 /// One table of a registry.
-#[derive(Clone)]
 struct Member<S> {
-    descriptions: Vec<Description>,
+    descriptions: Arc<[Description]>,
     read: Arc<Read<S>>,
 }
 
-type Read<S> = dyn Fn(&StrategyName) -> Result<S, NameError> + Send + Sync;
+impl<S> Clone for Member<S> {
+    fn clone(&self) -> Self {
+        Self { descriptions: self.descriptions.clone(), read: self.read.clone() }
+    }
+}
+
+type Read<S> = dyn Fn(&Registry<S>, &StrategyName) -> Result<S, NameError> + Send + Sync;
 
 impl<S> Registry<S> {
     /// Creates an empty registry. `kind` is the noun that messages use for the strategies, such as
@@ -41,8 +51,23 @@ impl<S> Registry<S> {
         table: Table<T>,
         read: impl Fn(&Arc<Table<T>>, &StrategyName) -> Result<S, NameError> + Send + Sync + 'static,
     ) -> Self {
-        let (descriptions, table) = (table.descriptions(), Arc::new(table));
-        let read = Arc::new(move |name: &StrategyName| read(&table, name));
+        let (descriptions, table) = (table.descriptions().into(), Arc::new(table));
+        let read = Arc::new(move |_: &Self, name: &StrategyName| read(&table, name));
+        self.members.push(Member { descriptions, read });
+        self
+    }
+
+    /// Adds a table of strategies whose parameters are names of other strategies. `table` creates
+    /// the table from the registry that parses a name, so that such a parameter accepts every
+    /// strategy of this registry, including strategies that are added later.
+    pub fn with_decorators<T: Value>(
+        mut self,
+        table: impl Fn(&Self) -> Table<T> + Send + Sync + 'static,
+        read: impl Fn(&Arc<Table<T>>, &StrategyName) -> Result<S, NameError> + Send + Sync + 'static,
+    ) -> Self {
+        let descriptions = table(&self).descriptions().into();
+        let read =
+            Arc::new(move |all: &Self, name: &StrategyName| read(&Arc::new(table(all)), name));
         self.members.push(Member { descriptions, read });
         self
     }
@@ -62,7 +87,7 @@ impl<S> Registry<S> {
     pub fn parse(&self, name: &StrategyName) -> Result<S, NameError> {
         let own = |member: &&Member<S>| member.words().any(|word| word == name.name);
         match self.members.iter().find(own) {
-            Some(member) => (member.read)(name),
+            Some(member) => (member.read)(self, name),
             None => {
                 let words: Vec<_> = self.members.iter().flat_map(Member::words).collect();
                 let names: Vec<_> = self.names().collect();
@@ -78,7 +103,7 @@ impl<S> Registry<S> {
 
     /// Returns the descriptions of all strategies.
     pub fn descriptions(&self) -> Vec<Description> {
-        self.members.iter().flat_map(|member| member.descriptions.clone()).collect()
+        self.members.iter().flat_map(|member| member.descriptions.to_vec()).collect()
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::allocator::centre::TieRule;
+use crate::allocator::ties::TieRule;
 use crate::allocator::{Capabilities, MachineEvent, Request, RunSetup};
 use crate::machine::Machine;
 use crate::topology::{NodeId, Topology};

@@ -9,7 +9,7 @@ mod shapes;
 mod turning;
 
 pub use shape::ShapeRule;
-pub(crate) use shapes::factorisations;
+pub use shapes::factorisations;
 pub use shapes::{SHAPE, Shapes, Shaping};
 pub use turning::{ROTATE, distinct, permutations, turned};
 
@@ -26,28 +26,33 @@ pub struct SubMesh {
 
 impl SubMesh {
     /// Creates the box with these corners. Both corners are in the box.
+    #[inline]
     pub fn spanning(base: Coord, end: Coord) -> Self {
         Self { base, sides: std::array::from_fn(|i| end[i] - base[i] + 1) }
     }
 
     /// Returns the highest corner, which is in the box. The corner may be past the last position of
     /// a wrapped dimension.
+    #[inline]
     pub fn end(&self) -> Coord {
         std::array::from_fn(|i| self.base[i] + self.sides[i] - 1)
     }
 
     /// Returns the number of processors.
+    #[inline]
     pub fn volume(&self) -> u32 {
         volume(self.sides) as u32
     }
 
     /// Returns whether the two sub-meshes share a processor of a mesh.
+    #[inline]
     pub fn overlaps(&self, other: &Self) -> bool {
         let (end, other_end) = (self.end(), other.end());
         (0..3).all(|i| self.base[i] <= other_end[i] && other.base[i] <= end[i])
     }
 
     /// Appends the processors in row-major order; x varies fastest, then y, then z.
+    #[inline]
     pub fn append_to(&self, grid: &Grid, nodes: &mut Vec<NodeId>) {
         let at = |i: usize, offset: u16| (self.base[i] + offset) % grid.axes()[i].extent;
         let [w, d, h] = self.sides;
@@ -61,12 +66,14 @@ impl SubMesh {
 }
 
 /// Returns the number of processors in a box with these sides. The box need not fit any machine.
+#[inline]
 pub fn volume(sides: [u16; 3]) -> u64 {
     sides.into_iter().map(u64::from).product()
 }
 
 /// Parses the sides of a box, such as `2x2x1`; `None` unless there are three sides of at least 1.
-pub(crate) fn parse_sides(text: &str) -> Option<[u16; 3]> {
+#[inline]
+pub fn parse_sides(text: &str) -> Option<[u16; 3]> {
     let side = |side: &str| side.parse().ok().filter(|&side| side > 0);
     text.split('x').map(side).collect::<Option<Vec<u16>>>()?.try_into().ok()
 }

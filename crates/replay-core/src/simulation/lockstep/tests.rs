@@ -1,9 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::allocator::centre::{
-    CentreOptions, ShellOrder, Slack, SlackRule, TieBreaking, TieConfig, TieVector, WallRule,
-};
+use replay_centre::{CentreOptions, ShellOrder};
+use crate::allocator::ties::{Slack, SlackRule, TieBreaking, TieConfig, TieVector, WallRule};
 use crate::allocator::registry::AllocatorSpec;
 use crate::cancel::CancelToken;
 use crate::machine::Machine;

@@ -3,7 +3,7 @@
 use crate::topology::NodeId;
 
 /// The largest exponent of a block size. A block size is at most 2^15 times the base size.
-pub(crate) const MAX_SIZE_EXPONENT: u32 = 15;
+pub const MAX_SIZE_EXPONENT: u32 = 15;
 
 /// Base blocks in file order, and the sizes of the blocks that they form.
 #[derive(PartialEq, Eq, Hash, Debug)]

@@ -25,7 +25,7 @@ use super::NodeId;
 pub use blocks::Blocks;
 pub use description::{BlockEntry, DescriptionError, Simplification, Subject, SwitchEntry};
 pub(super) use generated::{parse_blocks, parse_tree};
-pub(crate) use names::host_list;
+pub use names::host_list;
 pub use natural::natural_order;
 pub use tree::{Switch, Tree};
 
@@ -183,7 +183,7 @@ impl Hierarchy {
     }
 
     /// Returns the number of edges between two units.
-    pub(crate) fn between(&self, mut a: u32, mut b: u32) -> u32 {
+    pub fn between(&self, mut a: u32, mut b: u32) -> u32 {
         let units = self.units();
         let depth = |unit: u32| units[unit as usize].depth;
         let mut edges = 0;
@@ -222,7 +222,7 @@ impl Hierarchy {
     /// Returns the level of each unit: the level of a switch, or the index of a block's size in the list of block
     /// sizes, from 0. The level is `None` for the virtual unit above several roots, and for the unit of the whole
     /// machine above all block sizes.
-    pub(crate) fn unit_levels(&self) -> Vec<Option<u32>> {
+    pub fn unit_levels(&self) -> Vec<Option<u32>> {
         let mut levels: Vec<Option<u32>> = match self.kind() {
             HierarchyKind::Tree(tree) => {
                 tree.switches().iter().map(|switch| Some(switch.level)).collect()
@@ -241,12 +241,12 @@ impl Hierarchy {
     }
 
     /// Returns the number of nodes of the smallest unit that contains all of these nodes.
-    pub(crate) fn enclosing_nodes(&self, nodes: &[NodeId]) -> u32 {
+    pub fn enclosing_nodes(&self, nodes: &[NodeId]) -> u32 {
         self.enclosing_unit(nodes).map_or(0, |unit| self.units()[unit as usize].nodes)
     }
 
     /// Returns the smallest unit that contains all of these nodes; `None` if there are no nodes.
-    pub(crate) fn enclosing_unit(&self, nodes: &[NodeId]) -> Option<u32> {
+    pub fn enclosing_unit(&self, nodes: &[NodeId]) -> Option<u32> {
         let units = self.units();
         let mut leaves = nodes.iter().map(|&node| self.leaf(node));
         let mut common = leaves.next()?;

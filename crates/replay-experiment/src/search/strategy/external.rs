@@ -48,7 +48,7 @@ use crate::search::Candidate;
 use crate::search::objective::Goal;
 use crate::search::problem::{Evaluation, Extent, Problem};
 use crate::search::space::Space;
-use replay_core::allocator::centre::{Slack, SlackError, TieVector, TieVectorError};
+use replay_core::allocator::ties::{Slack, SlackError, TieVector, TieVectorError};
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::sanitize::excerpt;
 

@@ -4,7 +4,7 @@
 use super::*;
 use crate::allocator;
 use crate::allocator::explain::ExplanationLog;
-use crate::allocator::reduced::Reduction;
+use crate::allocator::Reduction;
 use crate::scheduler;
 use crate::simulation::WhenDown;
 use crate::simulation::outages::Window;

@@ -1,8 +1,8 @@
 //! EASY with a reserved place for the head of the queue.
 
 use super::*;
-use crate::allocator::hierarchy::slurm_tree::TreeOptions;
-use crate::allocator::hierarchy::{RuleAllocator, RuleOptions};
+use replay_slurm::hierarchy::slurm_tree::TreeOptions;
+use replay_slurm::hierarchy::{RuleAllocator, RuleOptions};
 use crate::allocator::{Bounds, MachineEvent, RunSetup};
 
 /// In a row of ten processors, the head requests five contiguous processors, and gets processors 0 to 4 at 100.

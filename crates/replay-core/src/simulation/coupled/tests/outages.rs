@@ -3,7 +3,7 @@
 use super::*;
 use crate::simulation::WhenDown;
 use crate::simulation::outages::Window;
-use crate::topology_file::TopologyFile;
+use replay_slurm::topology_file::TopologyFile;
 
 fn window(from: i64, until: Option<i64>, nodes: std::ops::Range<u32>) -> Window {
     Window { from, until, nodes: nodes.map(NodeId).collect() }

@@ -1,0 +1,32 @@
+//! Tests of all strategies: the vectors of the thesis, the numbers of recognised subcubes, and
+//! agreement with reference implementations.
+
+pub mod reference;
+
+mod agreement;
+mod channel_conflicts;
+mod conservation;
+mod recognition_counts;
+mod vectors;
+
+use crate::hypercube::block_search::BlockSearch;
+use replay_core::allocator::subcube::Cube;
+use crate::hypercube::cubic::Subcubes;
+use crate::hypercube::{free_list, maximal_set, multiple_gray_code};
+
+fn cube(text: &str) -> Cube {
+    text.parse().expect("a subcube")
+}
+
+/// Returns the cubic strategies with their names in tests.
+fn cubic_strategies(n: u32) -> Vec<(&'static str, Box<dyn Subcubes>)> {
+    vec![
+        ("buddy", Box::new(BlockSearch::buddy(n))),
+        ("gray-code", Box::new(BlockSearch::gray_code(n))),
+        ("modified-buddy", Box::new(BlockSearch::modified_buddy(n))),
+        ("three-gray-codes", Box::new(multiple_gray_code::MultipleGrayCode::new(n, 3))),
+        ("multiple-gray-code", Box::new(multiple_gray_code::MultipleGrayCode::new(n, u32::MAX))),
+        ("free-list", Box::new(free_list::FreeList::new(n))),
+        ("maximal-set", Box::new(maximal_set::MaximalSet::new(n))),
+    ]
+}

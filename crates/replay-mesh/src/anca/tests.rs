@@ -1,0 +1,161 @@
+use crate::anca::*;
+use crate::contiguous::reference::{self, bases, grid};
+use replay_core::allocator::registry::AllocatorSpec;
+use proptest::prelude::*;
+
+fn request(sides: [u16; 3]) -> Request {
+    Request::shaped(volume(sides) as u32, Some(sides))
+}
+
+/// Returns the sub-meshes that a request gets. The sub-meshes are computed from their first and
+/// last processors.
+fn places(
+    machine: &Machine,
+    sides: [u16; 3],
+    options: AncaOptions,
+) -> Result<Vec<SubMesh>, Refusal> {
+    let mut anca = Anca::new(grid(machine), options);
+    let mut chosen = Vec::new();
+    anca.allocate(machine, request(sides), &mut chosen)?;
+    let each = chosen.len() / anca.stats().census.expect("units").blocks as usize;
+    let corner = |node: &NodeId| grid(machine).coord(*node);
+    let spanned = |nodes: &[NodeId]| SubMesh::spanning(corner(&nodes[0]), corner(&nodes[each - 1]));
+    Ok(chosen.chunks(each).map(spanned).collect())
+}
+
+#[test]
+fn halving_keeps_sides_above_one() {
+    assert_eq!(halved([8, 3, 1]), Some([4, 3, 1]));
+    assert_eq!(halved([5, 4, 1]), Some([5, 2, 1]));
+    assert_eq!(halved([4, 4, 1]), Some([2, 4, 1]));
+    assert_eq!(halved([4, 6, 1]), Some([4, 3, 1]));
+    assert_eq!(halved([8, 1, 1]), Some([4, 1, 1]));
+    assert_eq!(halved([6, 5, 8]), Some([6, 5, 4]));
+    assert_eq!(halved([2, 3, 1]), None);
+    assert_eq!(halved([3, 5, 1]), None);
+}
+
+/// Example of Chang and Mohapatra: a frame of 8 x 3 is cut into two frames of 4 x 3.
+#[test]
+fn halves_are_placed_separately() {
+    // Column x = 4 of a 9 x 3 mesh is busy.
+    let busy: Vec<_> = (0..27).map(|node| node / 3 == 4).collect();
+    let machine = reference::machine("9x3", &busy);
+    let expected =
+        vec![SubMesh::spanning([0, 0, 0], [3, 2, 0]), SubMesh::spanning([5, 0, 0], [8, 2, 0])];
+    assert_eq!(places(&machine, [8, 3, 1], AncaOptions::default()), Ok(expected));
+    let never = AncaOptions { cuts: 0, ..AncaOptions::default() };
+    assert_eq!(places(&machine, [8, 3, 1], never), Err(Refusal::Fragmented));
+    assert_eq!(places(&machine, [5, 5, 1], never), Err(Refusal::TooFewFree));
+    // Enough processors are free, but no side is even.
+    let odd = places(&machine, [5, 3, 1], AncaOptions::default());
+    assert_eq!(odd, Err(Refusal::Fragmented));
+}
+
+#[test]
+fn frames_rotate_independently() {
+    // The free processors are a box of 4 x 2 at the lower left and a separate box of 2 x 4 at the
+    // upper right.
+    let busy: Vec<_> = (0..36u16)
+        .map(|node| {
+            let (x, y) = (node / 6, node % 6);
+            !(x < 4 && y < 2 || x > 3 && y > 1)
+        })
+        .collect();
+    let machine = reference::machine("6x6", &busy);
+    let options = AncaOptions::default();
+    assert_eq!(places(&machine, [8, 2, 1], options).map(|places| places.len()), Ok(4));
+    let turning = AncaOptions { turn: true, ..options };
+    let expected =
+        vec![SubMesh::spanning([0, 0, 0], [3, 1, 0]), SubMesh::spanning([4, 2, 0], [5, 5, 0])];
+    assert_eq!(places(&machine, [8, 2, 1], turning), Ok(expected));
+}
+
+#[test]
+fn the_busy_list_counts_sub_meshes() {
+    let busy: Vec<_> = (0..27).map(|node| node / 3 == 4).collect();
+    let mut machine = reference::machine("9x3", &busy);
+    let mut anca = Anca::new(grid(&machine), AncaOptions::default());
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    anca.allocate(&machine, request([8, 2, 1]), &mut first).expect("two halves fit");
+    machine.occupy(&first);
+    anca.allocate(&machine, request([2, 1, 1]), &mut second).expect("one fits");
+    machine.occupy(&second);
+    assert_eq!(
+        (anca.stats().census.expect("units").blocks, anca.stats().census.expect("units").busy_list),
+        (1, 3)
+    );
+    machine.release(&first);
+    anca.on_event(&machine, MachineEvent::Released(&first));
+    assert_eq!(anca.stats().census.expect("units").busy_list, 1);
+    anca.begin(&RunSetup::default()).expect("it works");
+    assert_eq!(anca.stats().census, Some(Census::default()));
+}
+
+/// Implements the definition directly, one frame after the other.
+fn literal(machine: &Machine, sides: [u16; 3], cuts: u32) -> Option<Vec<NodeId>> {
+    let mut frame = sides;
+    for cut in 0..=cuts {
+        let mut machine = machine.clone();
+        let mut taken = Vec::new();
+        while taken.len() < volume(sides) as usize {
+            let Some(&base) = bases(&machine, frame, Scan::RowMajor).first() else { break };
+            let nodes = reference::nodes(grid(&machine), base, frame);
+            machine.occupy(&nodes);
+            taken.extend(nodes);
+        }
+        if taken.len() == volume(sides) as usize {
+            assert_eq!(taken.len(), volume(frame) as usize * (1 << cut));
+            return Some(taken);
+        }
+        // Halves the longer side, or the shorter side if the longer side is odd. The rule for
+        // halving a frame is also used in three dimensions.
+        let mut axes = [0, 1, 2];
+        axes.sort_by_key(|&i| std::cmp::Reverse(frame[i]));
+        let axis = axes.into_iter().find(|&i| frame[i].is_multiple_of(2))?;
+        if frame[axis] == 2 {
+            return None;
+        }
+        frame[axis] /= 2;
+    }
+    None
+}
+
+proptest! {
+    #[test]
+    fn agrees_with_the_definition(
+        name in proptest::sample::select(vec!["8x8", "9x5", "torus:6x6", "4x4x5", "torus:4x3x5"]),
+        noise in proptest::collection::vec(0.0..1.0f64, 80),
+        density in 0.0..0.5f64,
+        sides in proptest::array::uniform3(1u16..9),
+        cuts in 0u32..5,
+    ) {
+        let busy: Vec<_> = noise.iter().map(|&n| n < density).collect();
+        let machine = reference::machine(name, &busy);
+        let sides = if grid(&machine).dimensions() == 2 { [sides[0], sides[1], 1] } else { sides };
+        let mut anca = Anca::new(grid(&machine), AncaOptions { cuts, ..AncaOptions::default() });
+        let mut chosen = Vec::new();
+        let result = anca.allocate(&machine, request(sides), &mut chosen);
+        if volume(sides) as usize > machine.free_count() {
+            prop_assert_eq!(result, Err(Refusal::TooFewFree));
+        } else {
+            prop_assert_eq!(result.ok().map(|()| chosen), literal(&machine, sides, cuts));
+        }
+    }
+}
+
+#[test]
+fn names_are_checked() {
+    let canonical = |text: &str| {
+        let spec = text.parse::<AllocatorSpec>();
+        spec.map(|spec| spec.to_string()).map_err(|e| e.to_string())
+    };
+    assert_eq!(canonical("anca[rotate=false,cuts=16]").as_deref(), Ok("anca"));
+    assert_eq!(
+        canonical("anca[shape=near-square,rotate=true,cuts=2]").as_deref(),
+        Ok("anca[cuts=2,rotate=yes,shape=near-square]")
+    );
+    for bad in ["anca[cuts=17]", "anca[cuts=-1]", "anca[shape=any]", "anca[engine=fast]"] {
+        assert!(canonical(bad).is_err(), "{bad}");
+    }
+}

@@ -1,0 +1,45 @@
+//! Slurm's rule for jobs that use no topology (`_eval_nodes_consec` in `eval_nodes.c`), for equal nodes.
+//!
+//! The rule looks at *runs* of free nodes with consecutive numbers. It takes nodes of one run after the other until the
+//! job has all its nodes: the shortest run that can hold the remaining nodes, or the longest run if no run can hold them.
+//! Among runs of the same length, the rule takes the first. Within a run, the nodes with the lowest numbers are taken.
+
+use replay_core::machine::FreeNodes;
+use replay_core::allocator::explain::{ExplanationLog, count};
+use replay_core::topology::NodeId;
+
+/// Appends `size` free nodes to `chosen`. At least `size` nodes must be free.
+pub fn choose(free: &FreeNodes, size: u32, chosen: &mut Vec<NodeId>, explanation: &ExplanationLog) {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for NodeId(node) in free.iter() {
+        match runs.last_mut() {
+            Some((first, length)) if *first + *length == node => *length += 1,
+            _ => runs.push((node, 1)),
+        }
+    }
+    // The longest run comes last. Of several runs of one length, the first run comes last.
+    runs.sort_unstable_by_key(|&(first, length)| (length, std::cmp::Reverse(first)));
+    let mut rest = size;
+    while let Some(&(_, longest)) = runs.last().filter(|_| rest > 0) {
+        let fitting = runs.partition_point(|&(_, length)| length < rest);
+        let at = match runs.get(fitting) {
+            Some(&(_, shortest)) => runs.partition_point(|&(_, length)| length <= shortest) - 1,
+            None => runs.len() - 1,
+        };
+        let (first, length) = runs.remove(at);
+        let taken = length.min(rest);
+        chosen.extend((first..first + taken).map(NodeId));
+        explanation.sentence(|| {
+            let why = match length >= rest {
+                true => "the shortest run that can hold them".to_string(),
+                false => format!("no run can hold them (at most {longest}), so the longest run"),
+            };
+            format!(
+                "with {} to take: nodes {first} to {} of consecutive free nodes: {why}",
+                count(rest as usize, "node"),
+                first + length - 1
+            )
+        });
+        rest -= taken;
+    }
+}

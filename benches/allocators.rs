@@ -11,7 +11,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use replay::allocator::registry::{self, AllocatorSpec};
+use replay::allocator::registry::AllocatorSpec;
 use replay::cancel::CancelToken;
 use replay::scheduler::registry::SchedulerSpec;
 use replay::simulation::{Overhead, Simulation, Starts};
@@ -131,8 +131,13 @@ fn per_job(side: Side, fast: bool) -> Result<f64, Box<dyn Error>> {
     };
     let mut seconds = 0.0;
     for replication in 0..3 {
-        let spent =
-            overhead(machine, &stream, &scheduler.parse()?, &strategy.parse()?, replication)?;
+        let spent = overhead(
+            machine,
+            &stream,
+            &replay::strategies::scheduler(scheduler)?,
+            &replay::strategies::allocator(&strategy)?,
+            replication,
+        )?;
         seconds += spent.time.as_secs_f64();
     }
     Ok(1e6 * seconds / 3000.0)
@@ -145,10 +150,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     MACHINES.iter().for_each(|(machine, _)| table += &format!(",{machine}"));
     table += "\n";
     let literal = [TFF, "first-fit[engine=literal]", TBL, BL];
-    let named = registry::standard().names();
+    let named = replay::strategies::standard().allocators.names();
     let sized = ["paging[size=1]", "paging[size=2]", "paging[size=3]", "midplane[unit=4x4x4]"];
     for name in named.chain(sized).chain(literal) {
-        let spec: AllocatorSpec = name.parse()?;
+        let spec = replay::strategies::allocator(name)?;
         let mut row = format!("\"{name}\"");
         for (machine, extents) in MACHINES {
             // The entry is "-" if the strategy does not support the machine, or if the jobs never fit.

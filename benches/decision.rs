@@ -10,7 +10,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use replay::allocator::registry::AllocatorSpec;
 use replay::cancel::CancelToken;
 use replay::experiment::{Cell, Measure, RunContext, Trace, run_cell};
 use replay::plot::{FigureStyle, Line, Lines, Plots, Point, save};
@@ -40,7 +39,7 @@ fn measure(strategy: &str, side: u32) -> Result<(f64, usize), Box<dyn std::error
     loop {
         let topology = format!("{side}x{side}").parse()?;
         let trace = Trace::new(Arc::new(workload(side, jobs)?), topology, "johnson", &[]);
-        let allocator: AllocatorSpec = strategy.parse()?;
+        let allocator = replay::strategies::allocator(strategy)?;
         let cell =
             Cell { trace: Arc::new(trace), scheduler: SchedulerSpec::fcfs(), allocator, seed: 0 };
         let seconds =

@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use replay::allocator::registry::AllocatorSpec;
 use replay::allocator::{MachineEvent, Request};
 use replay::machine::Machine;
 use replay::topology::{NodeId, Topology};
@@ -38,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{:<26} {:<26} {:>10} {:>12}", "machine", "allocator", "decisions", "us/decision");
     for (name, rule) in RULES {
         let topology: Topology = name.parse()?;
-        let mut allocator = rule.parse::<AllocatorSpec>()?.build(&topology, 0)?;
+        let mut allocator = replay::strategies::allocator(rule)?.build(&topology, 0)?;
         let mut machine = Machine::new(topology.clone());
         let mut running: VecDeque<Vec<NodeId>> = VecDeque::new();
         let mut rng = ChaCha8Rng::seed_from_u64(1);

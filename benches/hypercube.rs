@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use replay::allocator::registry::AllocatorSpec;
 use replay::allocator::{Allocator, MachineEvent, Request, RunSetup};
 use replay::machine::Machine;
 use replay::topology::{Hypercube, NodeId, Topology};
@@ -68,7 +67,7 @@ fn decisions(criterion: &mut Criterion) {
         let Some(cube) = Hypercube::new(dimensions) else { continue };
         let mut group = criterion.benchmark_group(format!("hypercube:{dimensions}"));
         for (name, strategy) in STRATEGIES {
-            let spec: AllocatorSpec = strategy.parse().expect("a strategy");
+            let spec = replay::strategies::allocator(strategy).expect("a strategy");
             let machine = Topology::Hypercube(cube);
             let mut allocator = spec.build(&machine, 0).expect("the strategy supports hypercubes");
             group.bench_function(name, |bencher| {

@@ -12,10 +12,9 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use replay::centre::{BatchReplay, CentreOptions};
 use replay::allocator::ties::{TieConfig, TieVector};
-use replay::allocator::registry::AllocatorSpec;
 use replay::cancel::CancelToken;
+use replay::centre::{BatchReplay, CentreOptions};
 use replay::experiment::search::Space;
 use replay::experiment::{Cell, Measure, RunContext, Trace, run_cell, run_together};
 use replay::machine::Machine;
@@ -63,7 +62,7 @@ fn measure(path: &Path, log: &str, machine: &str, counts: &[usize]) -> Result<()
 fn seconds(trace: &Arc<Trace>, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
     let stop = CancelToken::new();
     let cell = |vector: &TieVector| -> Result<(u32, Cell), Box<dyn Error>> {
-        let allocator: AllocatorSpec = format!("mc1x1[tie={vector}]").parse()?;
+        let allocator = replay::strategies::allocator(&format!("mc1x1[tie={vector}]"))?;
         let (trace, scheduler) = (trace.clone(), SchedulerSpec::fcfs());
         Ok((0, Cell { trace, scheduler, allocator, seed: 0 }))
     };
@@ -87,7 +86,7 @@ fn states(trace: &Trace, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
     let config = |&vector: &TieVector| TieConfig::new(Some(vector), Default::default());
     let configs = vectors.iter().map(config).collect();
     let machine = Machine::new(trace.topology.clone());
-    let batch = BatchReplay::new(&machine, grid, CentreOptions::default(), configs);
-    let decided = simulation.lockstep(&timeline, batch, &mut |_, _| {})?;
+    let mut batch = BatchReplay::new(&machine, grid, CentreOptions::default(), configs);
+    let decided = simulation.lockstep(&timeline, &mut batch, &mut |_, _| {})?;
     Ok(100.0 * decided as f64 / (vectors.len() * jobs.len()) as f64)
 }

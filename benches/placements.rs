@@ -9,9 +9,9 @@
 use std::error::Error;
 use std::time::Instant;
 
+use replay::backlog::{Bench, Estimates, Mix, Rule};
 use replay::cancel::CancelToken;
 use replay::experiment::RunContext;
-use replay::experiment::stream::backlog::{Bench, Estimates, Mix, Rule};
 use replay::slurm::placement::menu::{Anchors, Menu};
 use replay::topology::Topology;
 

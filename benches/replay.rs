@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use replay::allocator::registry::AllocatorSpec;
 use replay::cancel::CancelToken;
 use replay::experiment::{Cell, Measure, RunContext, Trace, run_cell};
 use replay::scheduler::registry::SchedulerSpec;
@@ -49,7 +48,7 @@ fn replays(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(name);
         group.sample_size(10).measurement_time(Duration::from_secs(5));
         for strategy in strategies {
-            let allocator: AllocatorSpec = strategy.parse().expect("a strategy");
+            let allocator = replay::strategies::allocator(strategy).expect("a strategy");
             let cell =
                 Cell { trace: trace.clone(), scheduler: SchedulerSpec::fcfs(), allocator, seed: 0 };
             group.bench_function(*strategy, |bencher| {

@@ -97,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let chosen = if chosen.is_empty() { SCHEDULERS.to_vec() } else { chosen };
     let mut table = String::from("scheduler,jobs,seconds,microseconds_per_job,exponent\n");
     for name in chosen {
-        let scheduler: SchedulerSpec = name.parse()?;
+        let scheduler = replay::strategies::scheduler(name)?;
         let short = name.starts_with("conservative") && !full;
         let mut before: Option<f64> = None;
         for count in if short { SHORT } else { LENGTHS } {

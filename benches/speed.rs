@@ -20,7 +20,6 @@ use std::process::ExitCode;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use replay::allocator::registry::AllocatorSpec;
 use replay::cancel::CancelToken;
 use replay::network::packets::{ListedPacket, replay};
 use replay::network::{Network, Settings};
@@ -128,7 +127,7 @@ fn decisions(machine: &str, strategy: &str, count: u32) -> Result<Item, Failure>
         ..StochasticStream::new(extents)
     };
     let jobs = stream.generate(1, 0)?.jobs;
-    let allocator: AllocatorSpec = strategy.parse()?;
+    let allocator = replay::strategies::allocator(strategy)?;
     let run = move || {
         let stop = &CancelToken::new();
         let mut built = allocator.build(&topology, 1)?;
@@ -158,7 +157,7 @@ fn queue(scheduler: &str, count: u32) -> Result<Item, Failure> {
         }
     };
     let jobs: Vec<Job> = (0..count).map(&mut job).collect();
-    let scheduler: SchedulerSpec = scheduler.parse()?;
+    let scheduler = replay::strategies::scheduler(scheduler)?;
     let name = format!("queue of {count} under {scheduler}");
     let run = move || {
         let mut built = scheduler.build(PROCESSORS);

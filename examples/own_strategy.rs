@@ -1,20 +1,16 @@
-//! Defines an allocation strategy outside the crate, gives it a name and a parameter, adds it to the registry
-//! of the project, and replays a trace with it.
+//! Defines an allocation strategy outside the crate, gives it a name and a parameter, and adds it to the strategies of
+//! the project. The result is the whole program, in which every command knows the strategy.
 //!
-//! `cargo run --release --example own_strategy [NAME[KEY=VALUE,...]]...`
+//! `cargo run --release --example own_strategy -- [ARGUMENTS OF replay]`
 
-use std::error::Error;
-use std::sync::Arc;
+use std::process::ExitCode;
 
-use replay::allocator::registry::{AllocatorSpec, standard};
+use replay::allocator::registry::AllocatorSpec;
 use replay::allocator::{Allocator, AllocatorOptions, Refusal, Request};
-use replay::cancel::CancelToken;
-use replay::experiment::{Cell, Measure, RunContext, Trace, run_cell};
 use replay::machine::Machine;
-use replay::naming::{Entry, Registry, Table, kind};
-use replay::scheduler::registry::SchedulerSpec;
+use replay::naming::{Entry, Table, kind};
+use replay::registries::Registries;
 use replay::topology::{NodeId, Topology};
-use replay::workload::{Policy, Window, Workload};
 
 /// Allocates the free processors that are nearest to one processor of the machine.
 #[derive(Clone, PartialEq)]
@@ -50,32 +46,16 @@ impl AllocatorOptions for Nearest {
     }
 }
 
-/// Returns the registry of the project with this strategy added.
-fn allocators() -> Registry<AllocatorSpec> {
-    let entry = Entry::new("nearest", Nearest { to: 0 })
+/// Adds this strategy to the strategies of a program.
+fn add_to(registries: Registries) -> Registries {
+    let nearest = Entry::new("nearest", Nearest { to: 0 })
         .about("The free processors that are nearest to one processor.")
         .param("to", kind::integer(0..=u32::MAX), "number of that processor", |it| &mut it.to);
-    standard().clone().with(Table::new("allocator", [entry]), AllocatorSpec::parse)
+    let table = Table::new("allocator", [nearest]);
+    registries.with_allocators(|all| all.with(table, AllocatorSpec::parse))
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut names: Vec<String> = std::env::args().skip(1).collect();
-    if names.is_empty() {
-        names = ["nearest", "nearest[to=55]", "mc1x1", "random"].map(str::to_string).into();
-    }
-    let file = "traces/lublin-10x10.swf";
-    let jobs = Workload::load(file, &Policy::JOHNSON, &Window::ALL, Default::default())?;
-    let fcfs: SchedulerSpec = "fcfs".parse()?;
-    let trace =
-        Trace::new(Arc::new(jobs), "10x10".parse()?, "johnson", std::slice::from_ref(&fcfs));
-    let trace = Arc::new(trace);
-
-    let allocators = allocators();
-    for name in names {
-        let allocator = allocators.read(&name)?;
-        let cell = Cell { trace: Arc::clone(&trace), scheduler: fcfs.clone(), allocator, seed: 0 };
-        let result = run_cell(0, &cell, Measure::default(), RunContext::new(&CancelToken::new()))?;
-        println!("{name}: {:.3} hops", result.metrics.mean_pairwise_l1);
-    }
-    Ok(())
+fn main() -> ExitCode {
+    let registries = add_to(replay::strategies::standard().clone());
+    replay::cli::main_with(&registries, std::env::args_os())
 }

@@ -5,10 +5,8 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use replay::allocator::registry::AllocatorSpec;
 use replay::cancel::CancelToken;
 use replay::experiment::{Cell, Measure, RunContext, Trace, run_cell};
-use replay::scheduler::registry::SchedulerSpec;
 use replay::workload::{Policy, Window, Workload};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -17,12 +15,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let jobs = Workload::load(&file, &Policy::JOHNSON, &Window::ALL, Default::default())?;
     println!("{}", jobs.report);
 
-    let fcfs: SchedulerSpec = "fcfs".parse()?;
+    let fcfs = replay::strategies::scheduler("fcfs")?;
     let trace =
         Trace::new(Arc::new(jobs), "10x10".parse()?, "johnson", std::slice::from_ref(&fcfs));
     let trace = Arc::new(trace);
     for name in ["mc1x1", "mc1x1[tie=2,13,20,6]"] {
-        let allocator: AllocatorSpec = name.parse()?;
+        let allocator = replay::strategies::allocator(name)?;
         let cell = Cell { trace: Arc::clone(&trace), scheduler: fcfs.clone(), allocator, seed: 0 };
         let result = run_cell(0, &cell, Measure::default(), RunContext::new(&CancelToken::new()))?;
         println!("{name}: {:.3} hops", result.metrics.mean_pairwise_l1);

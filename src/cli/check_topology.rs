@@ -10,17 +10,19 @@ use super::exit::{Exit, Failure, eprint_line};
 use super::print::TableArgs;
 use super::terminal::stdout;
 use super::write::{NamedOutput, OutputFile, check_apart};
-use replay_slurm::hierarchy::RuleOptions;
-use replay_slurm::hierarchy::check::{Finding, description_warnings, findings, never_runs, ranges, rule_name, rule_of};
-use replay_core::registries::Registries;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::StrategyName;
 use replay_core::number::counted;
-use replay_core::topology::{Hierarchy, MAX_POINTS, Topology};
-use replay_slurm::topology_file::{TopologyFile, conf_text};
+use replay_core::registries::Registries;
 use replay_core::topology::split_name;
+use replay_core::topology::{Hierarchy, MAX_POINTS, Topology};
 use replay_core::workload::nodes;
 use replay_output::report::{Align, Sheet};
+use replay_slurm::hierarchy::RuleOptions;
+use replay_slurm::hierarchy::check::{
+    Finding, description_warnings, findings, never_runs, ranges, rule_name, rule_of,
+};
+use replay_slurm::topology_file::{TopologyFile, conf_text};
 
 /// Arguments of `replay check-topology`.
 #[derive(Clone, Debug, Args)]

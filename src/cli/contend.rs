@@ -25,8 +25,8 @@ use super::session::Session;
 use super::shards::{MergeArgs, ShardArg, ShardFolder, Shards};
 use super::skipped_jobs::SkippedJobs;
 use super::strategy_selection::SENDING;
-use replay_core::registries::Registries;
 use replay_core::number::grouped;
+use replay_core::registries::Registries;
 use replay_experiment::compatibility::{can_send, reject_outages, reject_recorded_scheduler};
 use replay_experiment::contention::ranking::{Mean, Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::contention::{
@@ -116,7 +116,11 @@ struct Measured {
 }
 
 /// Measures the time of every job without other jobs, then runs the trace under every scheduler and allocator.
-pub fn run(registries: &Registries, args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(
+    registries: &Registries,
+    args: &ContendArgs,
+    command: &[OsString],
+) -> Result<Exit, Failure> {
     run_or_merge(registries, args, command, None)
 }
 
@@ -162,7 +166,9 @@ fn run_or_merge(
     if let Some(problem) = args.shard.shard().and_then(|shard| shard.problem(&traces)) {
         return Err(Failure::usage_message(problem));
     }
-    reject_recorded_scheduler(&parse_list(&args.grid.sched, "fcfs", |name| registries.schedulers.read(name))?)?;
+    reject_recorded_scheduler(&parse_list(&args.grid.sched, "fcfs", |name| {
+        registries.schedulers.read(name)
+    })?)?;
     let messages = args.messages.of(&args.pattern)?;
     let pattern = args.messages.name(&messages);
     let loaded = ResolvedGrid::resolve_sending(registries, &args.grid, args.shake.shake(), quiet)?;

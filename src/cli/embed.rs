@@ -61,7 +61,7 @@ pub struct TraceText<'a> {
 /// [`EmbedError`] if an option is invalid, if the options name several traces or policies, or if the trace cannot be
 /// read.
 pub fn load(
-    registries: &Registries, 
+    registries: &Registries,
     options: &[OsString],
     text: Option<TraceText<'_>>,
 ) -> Result<Arc<Workload>, EmbedError> {
@@ -104,14 +104,15 @@ pub struct Grid {
 /// # Errors
 /// [`EmbedError`] if the program would reject the options.
 pub fn resolve(
-    registries: &Registries, 
+    registries: &Registries,
     options: &[OsString],
     workloads: Vec<Arc<Workload>>,
     measure: Measure,
 ) -> Result<Grid, EmbedError> {
     let args = run_args(options)?;
     let measure = Measure { ties: args.ties, ..measure };
-    let resolve = || ResolvedGrid::main_job(registries, &args.grid, args.shake.shake(), measure, false);
+    let resolve =
+        || ResolvedGrid::main_job(registries, &args.grid, args.shake.shake(), measure, false);
     let ResolvedGrid { plan, traces } = preloaded(workloads, resolve)?;
     let threads = args.output.process.threads.map(|threads| threads as usize);
     Ok(Grid { plan, traces, threads })
@@ -199,13 +200,13 @@ mod tests {
 
     #[test]
     fn resolves_options_to_the_cells_of_the_command_line() {
-        let load = || load(&options("--policy pwa"), Some(TEXT));
+        let load = || load(replay_strategies::standard(), &options("--policy pwa"), Some(TEXT));
         let (workload, messages) = with_messages(load);
         let workload = workload.expect("a trace");
         assert_eq!((workload.name.as_str(), messages.len()), ("tiny", 1));
         let resolve = || {
             let words = options("--trace tiny --sched fcfs,easy --alloc mc1x1 --machine 4x4");
-            resolve(&words, vec![workload], Measure::default())
+            resolve(replay_strategies::standard(), &words, vec![workload], Measure::default())
         };
         let (grid, messages) = with_messages(resolve);
         let Grid { plan, traces, .. } = grid.expect("a grid");
@@ -230,8 +231,15 @@ mod tests {
     #[test]
     fn rejected_options_have_the_message_and_exit_code_of_the_program() {
         let rejected_options = |words: &str| {
-            let workload = load(&options(""), Some(TEXT)).expect("a trace");
-            resolve(&options(words), vec![workload], Measure::default()).expect_err("refused")
+            let workload =
+                load(replay_strategies::standard(), &options(""), Some(TEXT)).expect("a trace");
+            resolve(
+                replay_strategies::standard(),
+                &options(words),
+                vec![workload],
+                Measure::default(),
+            )
+            .expect_err("refused")
         };
         let (rejected, _) = with_messages(|| {
             ["--machin 4x4", "--machine 4y4", "--machine 2x2 --alloc mc1x1"].map(rejected_options)

@@ -21,8 +21,8 @@ use super::results::{Results, Tally};
 use super::session::Session;
 use super::skipped_jobs::why_not_started;
 use crate::cli::terminal::stdout;
-use replay_core::registries::Registries;
 use replay_core::allocator::explain::Part;
+use replay_core::registries::Registries;
 use replay_experiment::explained::data::data;
 use replay_experiment::explained::explain;
 use replay_experiment::explained::steps::{Step, parts, steps};
@@ -80,7 +80,11 @@ const FIGURES: [&str; 6] =
     ["plots", "no_plots", "figure_size", "font_size", "no_title", "figure_strategies"];
 
 /// Runs the cell until the job starts, and explains the start.
-pub fn run(registries: &Registries, args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(
+    registries: &Registries,
+    args: &ExplainArgs,
+    command: &[OsString],
+) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Explain, &args.output, command)?;
     let quiet = args.output.process.quiet;
     let why = "explain: allocator recorded repeats the placements of the log and has no decisions to explain; name another allocator";

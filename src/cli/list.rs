@@ -10,13 +10,13 @@ use super::complete;
 use super::exit::{Exit, Failure};
 use super::print::{fields, sheet_of_fields};
 use crate::{import, network};
-use replay_core::registries::Registries;
+use replay_backlog::{Found, Outcome};
 use replay_core::allocator::candidate_set::ScoredCandidate;
-use replay_slurm::hierarchy::check::Finding;
 use replay_core::metrics::system::OutageMetrics;
 use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
 use replay_core::naming::Description;
 use replay_core::number::grouped;
+use replay_core::registries::Registries;
 use replay_core::table::{Column, TableInfo, write_csv};
 use replay_core::topology::{SYSTEMS, System, Topology};
 use replay_core::workload::{Manifest, Policy, SearchPath, stochastic, synthetic};
@@ -29,13 +29,13 @@ use replay_experiment::schedule_diff::StartChange;
 use replay_experiment::search::{PortabilityRow, SearchRow, SkippedWorkRow};
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::snapshot::HeldAllocation;
-use replay_backlog::{Found, Outcome};
 use replay_experiment::stream::{StreamRow, StreamSizeRow};
 use replay_experiment::{RunResult, WithRun};
 use replay_network::Usage;
 use replay_network::packets::PacketResult;
 use replay_output::report::{Align, Sheet};
 use replay_published::{Audit, Check, SUITES};
+use replay_slurm::hierarchy::check::Finding;
 
 /// Arguments of `replay list`.
 #[derive(Clone, Debug, Args)]

@@ -1,6 +1,5 @@
 //! `replay merge`: combines shards.use replay_core::registries::Registries;
 
-
 use replay_core::registries::Registries;
 use std::ffi::OsString;
 
@@ -13,7 +12,11 @@ use super::{contend, search, stream, sweep};
 ///
 /// # Errors
 /// A data error if the folders are not shards of the same plan, or if a shard is missing or incomplete.
-pub fn run(registries: &Registries, args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(
+    registries: &Registries,
+    args: &MergeArgs,
+    command: &[OsString],
+) -> Result<Exit, Failure> {
     let parts: Vec<ShardFolder> =
         args.dirs.iter().map(|dir| ShardFolder::open(dir)).collect::<Result<_, _>>()?;
     let Some(first) = parts.first() else {

@@ -16,9 +16,9 @@ use super::results::{Results, metadata};
 use super::session::Session;
 use super::skipped_jobs::SkippedJobs;
 use crate::cli::terminal::stdout;
-use replay_core::registries::Registries;
 use replay_core::metrics::{RunMetrics, comparable};
 use replay_core::number::counted;
+use replay_core::registries::Registries;
 use replay_core::table::{Column, Name, Table, write_csv, write_json_line};
 use replay_experiment::files::{AtomicFile, MANIFEST};
 use replay_experiment::log_comparison::{

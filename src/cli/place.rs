@@ -10,10 +10,10 @@ use clap::Args;
 
 use super::args::{QuietArg, WriteArg};
 use super::exit::{Exit, Failure, eprint_line};
-use replay_slurm::hierarchy::cases as hierarchy_cases;
-use replay_slurm::hierarchy::check::description_warnings;
 use replay_core::lines::LONGEST_TEXT;
 use replay_core::number::counted;
+use replay_slurm::hierarchy::cases as hierarchy_cases;
+use replay_slurm::hierarchy::check::description_warnings;
 use replay_slurm::placement::cases::{CasesError, MachineError, answer};
 use replay_slurm::placement::config::Config;
 use replay_slurm::topology_file::TopologyFile;

@@ -18,8 +18,8 @@ use replay_core::sanitize::excerpt;
 use replay_core::scheduler::WhenFull;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{OutageError, OutageFile, Outages};
-use replay_core::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
 use replay_core::topology::split_name;
+use replay_core::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
 use replay_core::workload::{
     Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name,
 };

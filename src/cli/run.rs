@@ -1,6 +1,5 @@
 //! The main job, `replay --trace ...`: runs a grid without a journal and prints the results as they are computed.use replay_core::registries::Registries;
 
-
 use replay_core::registries::Registries;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -27,7 +26,8 @@ pub fn run(registries: &Registries, args: &RunArgs, command: &[OsString]) -> Res
     let quiet = args.output.process.quiet;
     let mut session = Session::begin(Kind::Run, &args.output, command)?;
     let measure = args.measure();
-    let mut loaded = ResolvedGrid::main_job(registries, &args.grid, args.shake.shake(), measure, quiet)?;
+    let mut loaded =
+        ResolvedGrid::main_job(registries, &args.grid, args.shake.shake(), measure, quiet)?;
     // On trees and blocks, placements are measured, because the default table has columns about leaves.
     let on_hierarchy = |trace: &Arc<Trace>| trace.topology.hierarchy().is_some();
     if args.columns.is_empty() && loaded.traces.iter().any(on_hierarchy) {

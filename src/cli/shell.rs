@@ -27,7 +27,11 @@ pub struct CompletionArgs {
 }
 
 /// Prints a completion script.
-pub fn completions(registries: &Registries, args: &CompletionArgs, command: Command) -> Result<Exit, Failure> {
+pub fn completions(
+    registries: &Registries,
+    args: &CompletionArgs,
+    command: Command,
+) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut offering(registries, command), "replay", &mut script);
     script.extend_from_slice(lists(args.shell).as_bytes());
@@ -58,7 +62,8 @@ fn offered(registries: &Registries, arg: Arg) -> Arg {
     // Leak the texts, because the parser needs static texts and the program ends after printing them.
     let value =
         |(name, about): (String, String)| PossibleValue::new(&*name.leak()).help(&*about.leak());
-    let values: Vec<_> = names(registries, listing).unwrap_or_default().into_iter().map(value).collect();
+    let values: Vec<_> =
+        names(registries, listing).unwrap_or_default().into_iter().map(value).collect();
     arg.value_parser(PossibleValuesParser::new(values))
 }
 

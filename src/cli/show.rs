@@ -126,7 +126,11 @@ pub fn adapted(command: clap::Command) -> clap::Command {
 }
 
 /// Runs the cell until the instant and shows the machine.
-pub fn run(registries: &Registries, args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(
+    registries: &Registries,
+    args: &ShowArgs,
+    command: &[OsString],
+) -> Result<Exit, Failure> {
     if args.write.is_given() && !args.perfetto {
         return Err(Failure::usage_message(
             "--write is for --perfetto; --out writes tables and figures",

@@ -5,10 +5,10 @@ use super::exit::{Failure, eprint_line};
 use super::resolved_grid::{ResolvedGrid, Tried, parse_list};
 use super::sweep::{ListArgs, of_flags};
 use super::tie_lists::TieLists;
-use replay_core::registries::Registries;
-use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::Allocator;
+use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::split_list;
+use replay_core::registries::Registries;
 use replay_core::topology::Topology;
 use replay_core::workload::Shake;
 use replay_experiment::compatibility::{
@@ -45,7 +45,12 @@ pub struct Chosen {
 ///
 /// # Errors
 /// Errors of reading the traces, and a usage error if a name is unknown.
-pub fn chosen(registries: &Registries, args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failure> {
+pub fn chosen(
+    registries: &Registries,
+    args: &GridArgs,
+    alone: bool,
+    quiet: bool,
+) -> Result<Chosen, Failure> {
     let open = args.alloc.is_empty() && args.tie.is_empty();
     if open && args.trace.is_empty() {
         let alloc = vec![MAIN_JOB.to_string()];
@@ -65,8 +70,8 @@ impl ResolvedGrid {
     /// # Errors
     /// A usage error for a wrong option; a data error for a wrong trace.
     pub fn resolve(
-        registries: &Registries, 
-    args: &GridArgs,
+        registries: &Registries,
+        args: &GridArgs,
         shake: Option<Shake>,
         measure: Measure,
         quiet: bool,
@@ -80,8 +85,8 @@ impl ResolvedGrid {
     /// # Errors
     /// The errors of [`resolve`](Self::resolve).
     pub fn main_job(
-        registries: &Registries, 
-    args: &GridArgs,
+        registries: &Registries,
+        args: &GridArgs,
         shake: Option<Shake>,
         measure: Measure,
         quiet: bool,
@@ -96,22 +101,29 @@ impl ResolvedGrid {
     /// # Errors
     /// The errors of [`resolve`](Self::resolve).
     pub fn resolve_sending(
-        registries: &Registries, 
-    args: &GridArgs,
+        registries: &Registries,
+        args: &GridArgs,
         shake: Option<Shake>,
         quiet: bool,
     ) -> Result<Self, Failure> {
-        Self::chosen(registries, sending(registries, args, quiet)?, shake, Measure::default(), quiet)
+        Self::chosen(
+            registries,
+            sending(registries, args, quiet)?,
+            shake,
+            Measure::default(),
+            quiet,
+        )
     }
 
     fn chosen(
-        registries: &Registries, 
-    chosen: Chosen,
+        registries: &Registries,
+        chosen: Chosen,
         shake: Option<Shake>,
         measure: Measure,
         quiet: bool,
     ) -> Result<Self, Failure> {
-        let mut grid = of_flags(registries, &chosen.args, &TieLists::default(), &ListArgs::default(), shake)?;
+        let mut grid =
+            of_flags(registries, &chosen.args, &TieLists::default(), &ListArgs::default(), shake)?;
         grid.measure = measure;
         match chosen.tried {
             Some(tried) => Self::planned(grid, tried, quiet),
@@ -125,8 +137,8 @@ impl ResolvedGrid {
     /// # Errors
     /// The errors of [`resolve`](Self::resolve), and a usage error if there are several cells.
     pub fn one(
-        registries: &Registries, 
-    args: &GridArgs,
+        registries: &Registries,
+        args: &GridArgs,
         command: &str,
         recorded: &'static str,
         quiet: bool,
@@ -185,7 +197,12 @@ fn named(allocators: &[AllocatorSpec]) -> Vec<String> {
 }
 
 /// Replaces `all` with the allocators that work and that meet the additional requirement `also`.
-fn expanded(registries: &Registries, args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chosen, Failure> {
+fn expanded(
+    registries: &Registries,
+    args: &GridArgs,
+    also: Requirement<'_>,
+    quiet: bool,
+) -> Result<Chosen, Failure> {
     let mut named: Vec<&str> = args.alloc.iter().flat_map(|list| split_list(list)).collect();
     let before = named.len();
     named.retain(|name| !name.trim().eq_ignore_ascii_case(ALL));

@@ -182,7 +182,11 @@ const ALLOCATORS: &str = "first-fit,best-fit,frame-sliding,paging,mbs";
 const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
 
 /// Estimates the means of every point (machine, scheduler, allocator and load) and prints them with their intervals.
-pub fn run(registries: &Registries, args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(
+    registries: &Registries,
+    args: &StreamArgs,
+    command: &[OsString],
+) -> Result<Exit, Failure> {
     run_or_merge(registries, args, command, None)
 }
 
@@ -485,7 +489,8 @@ fn points(registries: &Registries, args: &StreamArgs) -> Result<Vec<Point>, Fail
         None => Life::RunTimes,
     };
     let ticks_per_unit = if args.pattern.is_some() { 1 } else { TICKS_PER_UNIT };
-    let schedulers: Vec<SchedulerSpec> = once(parse_list(&args.sched, "fcfs", |name| registries.schedulers.read(name))?);
+    let schedulers: Vec<SchedulerSpec> =
+        once(parse_list(&args.sched, "fcfs", |name| registries.schedulers.read(name))?);
     let machines = machines(registries, args)?;
     let prepared = Prepared::default();
     let allocators = match args.alloc.is_empty() {
@@ -555,7 +560,7 @@ fn on_machine(allocators: &[AllocatorSpec], machine: &Topology) -> Vec<Allocator
 /// # Errors
 /// A usage error if there are no default allocators.
 fn usual(
-    registries: &Registries, 
+    registries: &Registries,
     machines: &[Topology],
     schedulers: &[SchedulerSpec],
     prepared: &Prepared,

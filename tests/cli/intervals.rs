@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use libtest_mimic::Trial;
-use replay::allocator::registry::AllocatorSpec;
 use replay::cancel::CancelToken;
 use replay::experiment::Trace;
 use replay::metrics::Locality;
@@ -41,7 +40,7 @@ pub fn trials() -> Vec<Trial> {
 
 fn false_verdicts_between_seeds_have_the_nominal_rate(file: &str) {
     let jobs = Workload::load(file, &Policy::JOHNSON, &Window::ALL, Default::default());
-    let fcfs: SchedulerSpec = "fcfs".parse().expect("a scheduler");
+    let fcfs = replay::strategies::scheduler("fcfs").expect("a scheduler");
     let machine = "10x10".parse().expect("a mesh");
     let trace = Trace::new(
         Arc::new(jobs.expect("the log")),
@@ -102,7 +101,7 @@ fn pairwise(trace: &Trace, scheduler: &SchedulerSpec, seed: u64) -> Vec<u64> {
     let (stop, topology) = (CancelToken::new(), &trace.topology);
     let jobs = &trace.workload.jobs;
     let schedule = trace.schedule(scheduler, &stop).expect("a schedule");
-    let random: AllocatorSpec = "random".parse().expect("an allocator");
+    let random = replay::strategies::allocator("random").expect("an allocator");
     let mut allocator = random.build(topology, seed).expect("an allocator for a mesh");
     let mut locality = Locality::new(topology);
     let mut sums = vec![0; jobs.len()];

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use replay::allocator;
-use replay::scheduler;
 
 use super::page::Page;
 
@@ -109,9 +107,12 @@ fn pictures(root: &Path, pages: &[Page]) -> Vec<String> {
 fn strategies(_: &Path, pages: &[Page]) -> Vec<String> {
     let book: String =
         pages.iter().filter(|page| page.is_of_book()).map(|page| page.text.as_str()).collect();
-    let names = allocator::registry::descriptions()
+    let registries = replay::strategies::standard();
+    let names = registries
+        .allocators
+        .descriptions()
         .into_iter()
-        .chain(scheduler::registry::descriptions())
+        .chain(registries.schedulers.descriptions())
         .map(|description| description.name.to_string());
     names.filter(|name| !book.contains(&format!("`{name}`"))).collect()
 }

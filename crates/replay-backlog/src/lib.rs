@@ -27,19 +27,19 @@ pub use search::{Best, Found};
 
 use serde::{Deserialize, Serialize};
 
-use replay_experiment::stream::{PointError, SampleError};
-use replay_experiment::compatibility::{Incompatible, require_one_processor_per_point};
-use replay_experiment::journal::CellId;
-use replay_experiment::{ProgressMeter, RunContext};
-use replay_slurm::torus3d::tuned::{DEFAULT_TUNING, Tuner};
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::metrics::estimate::{Accumulator, StopRule, replicate};
+use replay_core::table::{Column, Table, name};
+use replay_core::topology::Topology;
+use replay_experiment::compatibility::{Incompatible, require_one_processor_per_point};
+use replay_experiment::journal::CellId;
+use replay_experiment::stream::{PointError, SampleError};
+use replay_experiment::{ProgressMeter, RunContext};
 use replay_slurm::placement::decide::{Decider, Pick};
 use replay_slurm::placement::menu::{Anchors, Menu};
 use replay_slurm::placement::ties::{CandidateFilter, TermWeights, TieQuery, Ties};
 use replay_slurm::placement::{Layout, Torus};
-use replay_core::table::{Column, Table, name};
-use replay_core::topology::Topology;
+use replay_slurm::torus3d::tuned::{DEFAULT_TUNING, Tuner};
 
 /// Number of integer time units in one mean service time.
 const UNITS: f64 = 1e6;

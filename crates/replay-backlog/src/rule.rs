@@ -4,8 +4,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp};
 
 use super::Job;
-use replay_slurm::torus3d::selection_rules::SelectionRule;
 use replay_slurm::placement::ties::{CandidateFilter, TermWeights};
+use replay_slurm::torus3d::selection_rules::SelectionRule;
 
 /// A rule that selects the placement of a job.
 #[derive(Clone, Copy, PartialEq, Debug)]

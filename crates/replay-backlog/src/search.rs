@@ -11,15 +11,15 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Backlog, Bench, CONFIDENCE, Job, Rule, gain, percent};
+use replay_core::cancel::Cancelled;
+use replay_core::metrics::estimate::Accumulator;
+use replay_core::table::{Column, Table, name};
 use replay_experiment::RunContext;
 use replay_experiment::compatibility::Incompatible;
 use replay_experiment::journal::CellId;
 use replay_experiment::stream::{PointError, SampleError};
-use replay_slurm::torus3d::selection_rules::{SelectionRule, points};
-use replay_core::cancel::Cancelled;
-use replay_core::metrics::estimate::Accumulator;
 use replay_slurm::placement::ties::{CandidateFilter, TermWeights};
-use replay_core::table::{Column, Table, name};
+use replay_slurm::torus3d::selection_rules::{SelectionRule, points};
 
 /// In each round, the number of rules is divided by this factor, and the number of jobs is multiplied by
 /// this factor.
@@ -214,8 +214,8 @@ mod tests {
     use super::*;
     use crate::{Estimates, Mix};
     use replay_core::cancel::CancelToken;
-    use replay_slurm::placement::menu::{Anchors, Menu};
     use replay_core::topology::Topology;
+    use replay_slurm::placement::menu::{Anchors, Menu};
 
     fn bench() -> Bench {
         let topology: Topology = "torus:8x8x8".parse().expect("a machine");

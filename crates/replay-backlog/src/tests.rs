@@ -1,6 +1,6 @@
 use super::*;
-use replay_slurm::placement::menu::{Anchors, Menu};
 use replay_core::topology::Topology;
+use replay_slurm::placement::menu::{Anchors, Menu};
 
 fn bench(machine: &str, menu: &str) -> Bench {
     let topology: Topology = machine.parse().expect("a machine");
@@ -68,4 +68,22 @@ fn mixes_use_sizes_on_the_menu() {
     let jobs = Mix::ALL[0].1.draw(bench.torus(), 20_000, Estimates::Exact, 1).expect("sizes");
     let cubes = jobs.iter().filter(|job| job.size == 64).count() as f64 / 20_000.0;
     assert!((cubes - 13.9 / 96.1).abs() < 0.01, "{cubes}");
+}
+
+/// Ids do not change, so that journals of earlier builds remain valid; see the ids of other experiments.
+#[test]
+fn ids_match_earlier_builds() {
+    let backlog =
+        Backlog { mix: Mix::ALL[1].1, estimates: Estimates::Noisy, window: 16, jobs: 800 };
+    let (boxes, rule) = ("torus:8x8x8 pow2 aligned", StopRule::exactly(10));
+    let setting = Setting { backlog, rule: Rule::DELAY };
+    let ids = format!(
+        "backlog {}\nbacklog search {}\n",
+        setting.id(boxes, 7, &rule),
+        backlog.search_id(boxes, 7, 10)
+    );
+    let pinned = include_str!("../../../tests/golden/ids.txt");
+    let pinned: String =
+        pinned.split_inclusive('\n').filter(|line| line.starts_with("backlog ")).collect();
+    assert_eq!(ids, pinned);
 }

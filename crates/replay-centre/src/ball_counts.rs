@@ -9,9 +9,9 @@
 
 use std::ops::Range;
 
+use crate::diamond_counts::Shorts;
 use replay_core::machine::load;
 use replay_core::machine::{LANES, Machine};
-use crate::diamond_counts::Shorts;
 use replay_core::topology::{Axis, Coord, Grid};
 
 /// Counts of free processors on one grid, up to the largest radius requested.

@@ -7,10 +7,10 @@
 //! free processors with consecutive ranks. Cost per decision: one step per changed row of the
 //! machine, and the search for intervals, which examines 64 ranks at a time.
 
-use replay_core::allocator::explain::{ExplanationLog, Listing};
-use replay_core::allocator::{AllocatorOptions, grid_of};
-use replay_core::allocator::{Allocator, Capabilities, Refusal, Request, RunSetup, require_free};
 use crate::free_ranks::FreeRanks;
+use replay_core::allocator::explain::{ExplanationLog, Listing};
+use replay_core::allocator::{Allocator, Capabilities, Refusal, Request, RunSetup, require_free};
+use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table};
 use replay_core::topology::curve::Curve;
@@ -233,7 +233,6 @@ pub struct CurveOptions {
 }
 
 impl AllocatorOptions for CurveOptions {
-
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
         let Self { curve, fit } = *self;
         Ok(Box::new(match topology.grid() {

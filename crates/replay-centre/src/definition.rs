@@ -7,9 +7,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use replay_core::allocator::ties::{Slack, TieVector, WallRule, walls_of};
 use replay_core::allocator::candidate_set::{CandidateSet, ScoredCandidate, Term, Weight};
 use replay_core::allocator::explain::{ExplanationLog, LISTED, Listing, count, processor};
+use replay_core::allocator::ties::{Slack, TieVector, WallRule, walls_of};
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::machine::Machine;
 use replay_core::topology::{Coord, Grid, NodeId, PairDistances};

@@ -1,7 +1,7 @@
 //! Free processors along a linear order, as a bit set.
 
-use replay_core::machine::Machine;
 use replay_core::bits;
+use replay_core::machine::Machine;
 use replay_core::topology::NodeId;
 
 /// The set of free ranks in an order of all processors. An update reads only the rows of the machine that have changed.

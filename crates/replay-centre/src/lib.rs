@@ -42,8 +42,8 @@ use std::collections::HashSet;
 use std::fmt;
 
 use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::registries::Registries;
 use replay_core::allocator::ties::{SlackRule, TieBreaking, TieRule, WallRule};
+use replay_core::registries::Registries;
 
 use self::definition::{CentreRule, explain};
 use self::mc1x1::Mc1x1;
@@ -51,8 +51,10 @@ use self::pairwise::Pairwise;
 use self::tuned::{DEFAULT_TUNING, TunedMc1x1};
 use replay_core::allocator::explain::ExplanationLog;
 use replay_core::allocator::loss_model::Tuning;
+use replay_core::allocator::{
+    Allocator, BatchBuilder, Capabilities, Refusal, Request, RunSetup, Stats, settled_by_count,
+};
 use replay_core::allocator::{AllocatorOptions, grid_of};
-use replay_core::allocator::{Allocator, BatchBuilder, Capabilities, Refusal, Request, RunSetup, Stats, settled_by_count};
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
@@ -382,4 +384,10 @@ impl<E: CentreEngine> Allocator for CentreAllocator<E> {
     fn stats(&self) -> Stats {
         Stats { tied_sets: self.tied, ..Stats::default() }
     }
+}
+
+/// Returns the strategy of this crate with this name.
+#[cfg(test)]
+fn allocator(name: &str) -> Result<AllocatorSpec, replay_core::naming::NameError> {
+    add_to(Registries::new()).allocators.read(name)
 }

@@ -9,9 +9,11 @@
 
 use crate::ShellCut;
 use replay_core::allocator::explain::{self, ExplanationLog, Listing};
-use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::allocator::submesh::ShapeRule;
-use replay_core::allocator::{Allocator, Capabilities, Refusal, Request, RunSetup, settled_by_count};
+use replay_core::allocator::{
+    Allocator, Capabilities, Refusal, Request, RunSetup, settled_by_count,
+};
+use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::machine::{BoxCounts, Machine};
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::topology::{Axis, Coord, Grid, NodeId, Topology};

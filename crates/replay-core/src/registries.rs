@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::allocator::registry::AllocatorSpec;
 use crate::allocator::RecordedOptions;
+use crate::allocator::registry::AllocatorSpec;
 use crate::naming::Registry;
 use crate::scheduler::{self, registry::SchedulerSpec};
 use crate::topology::Topology;

@@ -20,12 +20,15 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use replay_core::allocator::explain::{self, ExplanationLog};
-use replay_core::allocator::{Allocator, AllocatorOptions, Capabilities, MachineEvent, Refusal, Request, RunSetup, require_free};
 use crate::cluster::time_sharing::{Sharing, TimeSharing};
+use replay_core::allocator::explain::{self, ExplanationLog};
+use replay_core::allocator::{
+    Allocator, AllocatorOptions, Capabilities, MachineEvent, Refusal, Request, RunSetup,
+    require_free,
+};
 use replay_core::machine::Machine;
-use replay_core::simulation::Service;
 use replay_core::naming::{Entry, Table, kind};
+use replay_core::simulation::Service;
 use replay_core::topology::{Cluster, NodeId, Topology};
 
 /// Rule by which Elmer selects hosts.

@@ -1,5 +1,7 @@
-use replay_core::scheduler::{QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection, Strict, System};
 use replay_core::naming::{Entry, Table};
+use replay_core::scheduler::{
+    QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection, Strict, System,
+};
 use replay_core::workload::JobId;
 
 /// First come, highest priority, exactly as Elmer implements it: Turner 1995, section 6.2.2.

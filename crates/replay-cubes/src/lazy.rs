@@ -1,6 +1,8 @@
 use crate::by_dimension::{ByDimension, dimension};
-use replay_core::scheduler::{QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection, System};
 use replay_core::naming::{Entry, Table, kind};
+use replay_core::scheduler::{
+    QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection, System,
+};
 use replay_core::workload::JobId;
 
 /// Lazy scheduling: P. Mohapatra, C. Yu and C. R. Das, "A lazy scheduling scheme for hypercube

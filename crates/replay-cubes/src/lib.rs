@@ -65,3 +65,9 @@ pub fn decorators(registries: Registries) -> Registries {
     registries
         .with_allocators(|all| all.with_decorators(reduced::names::table, AllocatorSpec::parse))
 }
+
+/// Returns the strategy of this crate with this name.
+#[cfg(test)]
+fn allocator(name: &str) -> Result<AllocatorSpec, replay_core::naming::NameError> {
+    decorators(add_to(Registries::new())).allocators.read(name)
+}

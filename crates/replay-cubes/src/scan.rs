@@ -1,6 +1,8 @@
 use crate::by_dimension::ByDimension;
-use replay_core::scheduler::{QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection, System};
 use replay_core::naming::{Entry, Table, kind};
+use replay_core::scheduler::{
+    QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection, System,
+};
 use replay_core::workload::JobId;
 
 /// Scan: P. Krueger, T.-H. Lai and V. A. Radiya, "Processor allocation vs. job scheduling on hypercube

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::contention::{Messages, contended_id};
 use super::grid::ParameterGrid;
 use super::search::{Objective, Problem, Question, SearchTrace};
-use super::stream::backlog::{Backlog, Estimates, Mix, Rule, Setting};
 use super::stream::{Counting, Life, Metric, Point};
 use super::sweep::Plan;
 use super::{Cell, RunContext, Trace};
@@ -26,7 +25,8 @@ fn trace() -> Arc<Trace> {
     let (policy, window) = (&Policy::JOHNSON, &Window::ALL);
     let jobs =
         Workload::from_reader(SWF.as_bytes(), "tiny.swf", policy, window, Default::default());
-    let schedulers = ["fcfs", "easy", "recorded"].map(|name| name.parse().expect("a scheduler"));
+    let schedulers = ["fcfs", "easy", "recorded"]
+        .map(|name| replay_strategies::scheduler(name).expect("a scheduler"));
     let machine = "4x4".parse().expect("a machine");
     Arc::new(Trace::new(Arc::new(jobs.expect("jobs")), machine, "johnson", &schedulers))
 }
@@ -48,7 +48,8 @@ fn ids_match_earlier_builds() {
         "shake = { copies = 2 }\nallocator = ['mc1x1[slack=0.1,tie=2,13,20,6]']",
     ];
     for (i, grid) in grids.iter().enumerate() {
-        let grid = ParameterGrid::parse(grid, "grid.toml").expect("a grid");
+        let grid =
+            ParameterGrid::parse(grid, "grid.toml", replay_strategies::standard()).expect("a grid");
         let plan = Plan::new(grid, std::slice::from_ref(&trace), crate::sweep::Build::default())
             .expect("a plan");
         for run in 0..plan.len() {
@@ -66,8 +67,8 @@ fn ids_match_earlier_builds() {
         let point = Point {
             topology: "8x8".parse().expect("a machine"),
             stream: StochasticStream::new([8, 8, 1]),
-            scheduler: "ssd".parse().expect("a scheduler"),
-            allocator: "gabl".parse().expect("an allocator"),
+            scheduler: replay_strategies::scheduler("ssd").expect("a scheduler"),
+            allocator: replay_strategies::allocator("gabl").expect("an allocator"),
             life,
             counting: Counting { warm_up: 10, by_size: true, completions: None },
         };
@@ -76,20 +77,13 @@ fn ids_match_earlier_builds() {
             .expect("memory");
     }
 
-    let (mix, estimates) = (Mix::ALL[1].1, Estimates::Noisy);
-    let backlog = Backlog { mix, estimates, window: 16, jobs: 800 };
-    let (boxes, rule) = ("torus:8x8x8 pow2 aligned", StopRule::exactly(10));
-    let setting = Setting { backlog, rule: Rule::DELAY };
-    writeln!(text, "backlog {}", setting.id(boxes, 7, &rule)).expect("memory");
-    writeln!(text, "backlog search {}", backlog.search_id(boxes, 7, 10)).expect("memory");
-
     for (pattern, preset, copy) in
         [("fft-2d", Preset::Lo, 0), ("one-to-all", Preset::BaniMohammad, 2)]
     {
         let cell = Cell {
             trace: trace.shaken(&shake, copy),
-            scheduler: "easy".parse().expect("a scheduler"),
-            allocator: "mc1x1[tie=2,13,20,6]".parse().expect("an allocator"),
+            scheduler: replay_strategies::scheduler("easy").expect("a scheduler"),
+            allocator: replay_strategies::allocator("mc1x1[tie=2,13,20,6]").expect("an allocator"),
             seed: 1,
         };
         let digest = messages(preset, pattern).digest();
@@ -99,12 +93,12 @@ fn ids_match_earlier_builds() {
 
     let objective: Objective = "mean_pairwise_l1".parse().expect("an objective");
     let part = |name: &str| {
-        let scheduler = name.parse().expect("a scheduler");
+        let scheduler = replay_strategies::scheduler(name).expect("a scheduler");
         SearchTrace::new(name.into(), trace.clone(), &scheduler, &objective, &CancelToken::new())
             .expect("a part")
     };
     let parts = vec![part("fcfs"), part("easy")];
-    let allocator = "mc1x1".parse().expect("an allocator");
+    let allocator = replay_strategies::allocator("mc1x1").expect("an allocator");
     let stop = CancelToken::new();
     let watch = RunContext::new(&stop);
     let problem = Problem::new(parts, allocator, objective.clone(), Vec::new(), watch);
@@ -113,5 +107,8 @@ fn ids_match_earlier_builds() {
         let question = Question::whole(candidate.parse().expect("a candidate"));
         writeln!(text, "search {candidate} {}", question.id(&identity)).expect("memory");
     }
-    assert_eq!(text, PINNED, "the ids have changed; the new ids are\n{text}");
+    // The crate of backlogs checks its own ids.
+    let pinned = PINNED.split_inclusive('\n').filter(|line| !line.starts_with("backlog "));
+    let pinned: String = pinned.collect();
+    assert_eq!(text, pinned, "the ids have changed; the new ids are\n{text}");
 }

@@ -95,11 +95,11 @@ mod tests {
     use crate::sweep::{Build, Plan, run_plan};
     use crate::{RunContext, Trace};
     use replay_core::allocator::AllocatorOptions;
-    use replay_mesh::random::RandomOptions;
     use replay_core::cancel::CancelToken;
     use replay_core::naming::{Entry, Table};
     use replay_core::simulation::{OutageFile, Outages};
     use replay_core::workload::{Policy, Window, Workload};
+    use replay_mesh::random::RandomOptions;
 
     static BUILT: AtomicU32 = AtomicU32::new(0);
 
@@ -119,7 +119,8 @@ mod tests {
     #[test]
     fn builds_the_allocator_of_every_cell_once() {
         let text = "machines = ['4x4']\nschedulers = ['fcfs', 'easy']\nseeds = '3..5'";
-        let mut grid = ParameterGrid::parse(text, "grid.toml").expect("a grid");
+        let mut grid =
+            ParameterGrid::parse(text, "grid.toml", replay_strategies::standard()).expect("a grid");
         let table = Arc::new(Table::new("allocator", [Entry::new("counted", Counted)]));
         grid.strategies = Strategies::of(AllocatorSpec::new(&table, Counted));
         check_grid(&grid).expect("it works there");

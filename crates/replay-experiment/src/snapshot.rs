@@ -338,7 +338,7 @@ mod tests {
         Cell {
             trace: Arc::new(trace),
             scheduler: fcfs,
-            allocator: allocator.parse().expect("a strategy"),
+            allocator: replay_strategies::allocator(allocator).expect("a strategy"),
             seed: 0,
         }
     }

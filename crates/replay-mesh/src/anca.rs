@@ -15,9 +15,14 @@
 use crate::contiguous::frames::Frames;
 use crate::contiguous::scan::Scan;
 use replay_core::allocator::explain::{self, ExplanationLog};
+use replay_core::allocator::submesh::{
+    ROTATE, ShapeRule, Shapes, Shaping, SubMesh, turned, volume,
+};
+use replay_core::allocator::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
+};
 use replay_core::allocator::{AllocatorOptions, grid_of};
-use replay_core::allocator::submesh::{ROTATE, ShapeRule, Shapes, Shaping, SubMesh, turned, volume};
-use replay_core::allocator::{Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats, require_free};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::topology::{Grid, NodeId, Topology};

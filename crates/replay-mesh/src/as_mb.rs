@@ -13,9 +13,11 @@
 
 use crate::contiguous::adaptive_scan::{AdaptiveScan, adaptive_scan};
 use crate::mbs::Mbs;
-use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::allocator::submesh::{ShapeRule, Shaping};
-use replay_core::allocator::{Allocator, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats};
+use replay_core::allocator::{
+    Allocator, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
+use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table};
 use replay_core::topology::{Grid, NodeId, Topology};
@@ -108,9 +110,9 @@ pub fn table() -> Table<AsMbOptions> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use replay_core::allocator::submesh::{SubMesh, volume};
     use replay_core::topology::curve::Curve;
-    use proptest::prelude::*;
 
     /// Tries all frames in both orientations and returns the first free frame in row-major order.
     fn plain_scan(grid: &Grid, machine: &Machine, [w, h, d]: [u16; 3]) -> Option<Vec<NodeId>> {

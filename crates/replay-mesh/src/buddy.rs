@@ -11,12 +11,15 @@
 //!
 //! Cost per decision: O(log n) for n processors, plus one step per allocated processor.
 
-use replay_core::allocator::explain::ExplanationLog;
 use crate::mbs::forest::{Division, Forest, ListOrder};
 use crate::mbs::records::Records;
-use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::allocator::Folding;
-use replay_core::allocator::{Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats, require_free};
+use replay_core::allocator::explain::ExplanationLog;
+use replay_core::allocator::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
+};
+use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table};
 use replay_core::topology::{Grid, NodeId, Topology};

@@ -68,3 +68,9 @@ pub fn add_to(registries: Registries) -> Registries {
             .with(midplane::table(), AllocatorSpec::parse)
     })
 }
+
+/// Returns the strategy of this crate with this name.
+#[cfg(test)]
+fn allocator(name: &str) -> Result<AllocatorSpec, replay_core::naming::NameError> {
+    add_to(Registries::new()).allocators.read(name)
+}

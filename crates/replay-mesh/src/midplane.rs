@@ -13,9 +13,14 @@
 use crate::contiguous::frames::Frames;
 use crate::contiguous::scan::Scan;
 use replay_core::allocator::explain::{self, ExplanationLog};
+use replay_core::allocator::submesh::{
+    ROTATE, SHAPE, Shapes, Shaping, SubMesh, parse_sides, turned, volume,
+};
+use replay_core::allocator::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
+};
 use replay_core::allocator::{AllocatorOptions, grid_of};
-use replay_core::allocator::submesh::{ROTATE, SHAPE, Shapes, Shaping, SubMesh, parse_sides, turned, volume};
-use replay_core::allocator::{Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats, require_free};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::topology::{Axis, Grid, NodeId, Topology};

@@ -12,12 +12,15 @@
 //!
 //! Cost per decision: one step per allocated page, and one search of the summary of the free list.
 
-use replay_core::allocator::explain::{self, ExplanationLog};
 use crate::mbs::ordered_set::OrderedSet;
-use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::allocator::Folding;
+use replay_core::allocator::explain::{self, ExplanationLog};
 use replay_core::allocator::submesh::SubMesh;
-use replay_core::allocator::{Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats, require_free};
+use replay_core::allocator::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
+};
+use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::topology::curve::Curve;

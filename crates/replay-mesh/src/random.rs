@@ -3,8 +3,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use replay_core::allocator::explain::{ExplanationLog, count};
 use replay_core::allocator::AllocatorOptions;
+use replay_core::allocator::explain::{ExplanationLog, count};
 use replay_core::allocator::{Allocator, Capabilities, Refusal, Request, RunSetup, require_free};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table};

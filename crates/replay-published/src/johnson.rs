@@ -352,7 +352,10 @@ fn by_spread(check: Check, spread: &Accumulator) -> Check {
 fn trace_of(rows: &[&Row], workload: Arc<Workload>) -> Result<Arc<Trace>, VerifyError> {
     let none = || VerifyError::Table("a trace without rows".to_string());
     let topology = rows.first().ok_or_else(none)?.mesh.parse().map_err(defect)?;
-    let schedulers = rows.iter().map(|row| replay_strategies::scheduler(&row.scheduler)).collect::<Result<Vec<_>, _>>();
+    let schedulers = rows
+        .iter()
+        .map(|row| replay_strategies::scheduler(&row.scheduler))
+        .collect::<Result<Vec<_>, _>>();
     let schedulers = schedulers.map_err(defect)?;
     Ok(Arc::new(Trace::new(workload, topology, Policy::JOHNSON.name, &schedulers)))
 }
@@ -568,12 +571,8 @@ mod tests {
         let rows = rows().expect("a readable table");
         assert_eq!(rows.len(), 137);
         for row in rows {
-            row.strategy()
-                .parse::<replay_core::allocator::registry::AllocatorSpec>()
-                .expect("a known allocator");
-            row.scheduler
-                .parse::<replay_core::scheduler::registry::SchedulerSpec>()
-                .expect("a known scheduler");
+            replay_strategies::allocator(&row.strategy()).expect("a known allocator");
+            replay_strategies::scheduler(&row.scheduler).expect("a known scheduler");
             row.mesh.parse::<replay_core::topology::Topology>().expect("a mesh");
             check(&row, None, Measured::NotRun(NotRun::NoValue), &[]).expect("a number");
         }

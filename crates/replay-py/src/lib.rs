@@ -24,7 +24,7 @@ mod trace;
 /// name.
 #[pyfunction]
 fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
-    py.detach(|| replay::cli::embed::run(&arguments))
+    py.detach(|| replay::cli::embed::run(replay_strategies::standard(), &arguments))
 }
 
 /// Returns the options of each command: name, placeholder of the value (empty for a flag), and help text. The options

@@ -177,7 +177,11 @@ pub fn run(
     let slot = Raised::default();
     let split = Split::of(&allocators, &mut options, &slot)?;
     let loaded: Vec<_> = workloads.iter().map(|workload| workload.jobs.clone()).collect();
-    let resolve = || embed::with_messages(|| embed::resolve(&options, loaded, measure));
+    let resolve = || {
+        embed::with_messages(|| {
+            embed::resolve(replay_strategies::standard(), &options, loaded, measure)
+        })
+    };
     let (grid, messages) = on_threads(py, resolve)?;
     // With recorded schedules, messages about contradictions in the log are warnings; the message about the machine is
     // not a warning.
@@ -271,7 +275,14 @@ pub fn run(
             finished.result.run = run;
         }
     }
-    report(py, embed::jobs_left_out(finished.iter().map(|finished| &finished.result)), true)?;
+    report(
+        py,
+        embed::jobs_left_out(
+            replay_strategies::standard(),
+            finished.iter().map(|finished| &finished.result),
+        ),
+        true,
+    )?;
     let (results, strategies) =
         finished.into_iter().map(|finished| (finished.result, finished.strategy)).unzip();
     Ok(Runs { results, strategies, failed, shaken, log_comparison, measure, seconds })

@@ -262,8 +262,8 @@ impl Simulation {
         for allocator in &allocators {
             match allocator.extract::<String>() {
                 Ok(name) => {
-                    let spec =
-                        name.parse().map_err(|error| UsageError::new_err(format!("{error}")))?;
+                    let spec = replay_strategies::allocator(&name)
+                        .map_err(|error| UsageError::new_err(format!("{error}")))?;
                     specs.push(spec);
                 }
                 Err(_) => specs.push(strategy(allocator, &slot)?),
@@ -271,7 +271,8 @@ impl Simulation {
         }
         options.extend(["--alloc".into(), "random".into()]);
         let jobs = vec![workload.jobs.clone()];
-        let resolve = || embed::resolve(&options, jobs, Measure::default());
+        let resolve =
+            || embed::resolve(replay_strategies::standard(), &options, jobs, Measure::default());
         let (grid, messages) = on_threads(py, || embed::with_messages(resolve))?;
         report(py, messages, false)?;
         let trace = match <[Arc<Trace>; 1]>::try_from(grid.map_err(rejected)?.traces) {
@@ -304,7 +305,7 @@ impl Simulation {
                 .build(&trace.topology, seed)
                 .map_err(|error| wrong(&error))?;
             let capabilities = allocator.capabilities();
-            let (folds, hosts) = (capabilities.folds, capabilities.hosts.is_some());
+            let (folds, hosts) = (capabilities.folds, capabilities.shares_hosts);
             if spec.recorded() || folds || hosts || capabilities.rejects_unsupported_sizes {
                 return Err(UsageError::new_err(format!(
                     "Simulation does not support the allocator {spec}"

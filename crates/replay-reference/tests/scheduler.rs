@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use replay_core::allocator::registry::{self, AllocatorSpec};
+use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::{Allocator, Capabilities, Refusal, Request};
 use replay_core::cancel::CancelToken;
 use replay_core::machine::Machine;
@@ -178,8 +178,8 @@ fn refusing(topology: &Topology) -> impl Iterator<Item = AllocatorSpec> {
         "non-cubic[adjacent=no]",
         "afl[over=cube-buddy]",
     ];
-    let names = registry::standard().names().chain(variants);
-    let specs = names.map(|name| name.parse::<AllocatorSpec>().expect("a strategy"));
+    let names = replay_strategies::standard().allocators.names().chain(variants);
+    let specs = names.map(|name| replay_strategies::allocator(name).expect("a strategy"));
     // Strategies that fold jobs are excluded, because folded jobs run longer than their estimates.
     specs.filter(|spec| {
         let built = spec.build(topology, 1);

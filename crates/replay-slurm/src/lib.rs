@@ -77,3 +77,9 @@ impl MachineFiles for TopologyFiles {
         allocator.options::<PlacementOptions>()?.described()
     }
 }
+
+/// Returns the strategy of this crate with this name.
+#[cfg(test)]
+fn allocator(name: &str) -> Result<AllocatorSpec, replay_core::naming::NameError> {
+    hierarchies(boxes(Registries::new())).allocators.read(name)
+}

@@ -26,9 +26,9 @@ use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::resumable_run::JournalHandle;
 use super::session::Session;
-use replay_core::registries::Registries;
 use replay_core::cancel::CancelToken;
 use replay_core::number::{counted, grouped};
+use replay_core::registries::Registries;
 use replay_core::table::Records;
 use replay_experiment::RunContext;
 use replay_experiment::journal::Journal;
@@ -40,7 +40,11 @@ use replay_experiment::search::{
 use replay_output::report::page::searched;
 
 /// Runs the search, or a shard of it.
-pub fn run(registries: &Registries, args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(
+    registries: &Registries,
+    args: &SearchArgs,
+    command: &[OsString],
+) -> Result<Exit, Failure> {
     let session = Session::begin(Kind::Search, &args.output, command)?;
     match args.shard.shard() {
         Some(shard) => shard::run(registries, args, session, shard),

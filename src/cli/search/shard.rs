@@ -20,9 +20,9 @@ use crate::cli::result_kind::Kind;
 use crate::cli::resumable_run::JournalHandle;
 use crate::cli::session::Session;
 use crate::cli::shards::{MergeArgs, ShardFolder, Shards, no_plan, plan_of_shard};
-use replay_core::registries::Registries;
 use replay_core::cancel::CancelToken;
 use replay_core::number::{counted, grouped};
+use replay_core::registries::Registries;
 use replay_experiment::RunContext;
 use replay_experiment::grid::ParameterGrid;
 use replay_experiment::journal::CellId;
@@ -60,7 +60,12 @@ fn ids(vectors: &[Candidate], task: &SearchTask) -> Vec<CellId> {
 ///
 /// # Errors
 /// Errors of reading traces and of the journal.
-pub fn run(registries: &Registries, args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit, Failure> {
+pub fn run(
+    registries: &Registries,
+    args: &SearchArgs,
+    mut session: Session,
+    shard: Shard,
+) -> Result<Exit, Failure> {
     let quiet = session.is_quiet();
     let stop = CancelToken::new();
     let reporter = EtaReporter::new(quiet);
@@ -124,7 +129,7 @@ pub fn run(registries: &Registries, args: &SearchArgs, mut session: Session, sha
 /// # Errors
 /// A data error if the folders are not shards of the same search, or if a shard is missing or incomplete.
 pub fn merge(
-    registries: &Registries, 
+    registries: &Registries,
     args: &MergeArgs,
     command: &[OsString],
     parts: &[ShardFolder],
@@ -132,7 +137,8 @@ pub fn merge(
     let (whole, shards) = Shards::of_one_command::<SearchCommand>(parts, args)?;
     let SearchCommand { search, mut sort, mut output } = whole;
     args.replace_output(&mut sort, &mut output);
-    let grid = ParameterGrid::resolve(&search.grid, registries).map_err(|e| no_plan(&parts[0].path, e))?;
+    let grid =
+        ParameterGrid::resolve(&search.grid, registries).map_err(|e| no_plan(&parts[0].path, e))?;
     let search = ResolvedSearch::new(search, grid).map_err(failure)?;
     let journals = |task: &SearchTask| {
         let ids = ids(&task.spec.vectors(&task.problems).map_err(failure)?, task);

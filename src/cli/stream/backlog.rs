@@ -11,14 +11,12 @@ use crate::cli::results::Results;
 use crate::cli::resumable_run::ResumableRun;
 use crate::cli::session::Session;
 use crate::cli::shards::Shards;
+use replay_backlog::{Backlog, Bench, Best, Busy, Estimates, Found, Mix, Outcome, Rule, Setting};
 use replay_core::metrics::estimate::StopRule;
-use replay_slurm::placement::menu::{Anchors, Menu};
 use replay_core::table::{Table, name};
 use replay_core::topology::Topology;
-use replay_backlog::{
-    Backlog, Bench, Best, Busy, Estimates, Found, Mix, Outcome, Rule, Setting,
-};
 use replay_output::report::{Sheet, Shown};
+use replay_slurm::placement::menu::{Anchors, Menu};
 
 const MACHINE: &str = "torus:16x16x16";
 

@@ -1,6 +1,5 @@
 //! The plan in the folder of a sweep.use replay_core::registries::Registries;
 
-
 use replay_core::registries::Registries;
 use std::collections::HashSet;
 
@@ -25,7 +24,12 @@ pub fn configuration(plan: &Plan, placements: bool) -> Result<serde_json::Value,
 
 /// Returns whether a plan includes all cells and tables of the sweep in a folder; `None` if the folder has no plan of a
 /// sweep or no finished cell.
-pub fn includes(registries: &Registries, folder: &Folder, plan: &Plan, placements: bool) -> Option<bool> {
+pub fn includes(
+    registries: &Registries,
+    folder: &Folder,
+    plan: &Plan,
+    placements: bool,
+) -> Option<bool> {
     let before = PlanFile::of_folder(folder.dir())?;
     let before = Plan::from_json(before.plan, registries).ok()?;
     let journal = || Journal::<RunResult>::read_only(folder.dir());

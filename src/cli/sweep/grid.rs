@@ -9,11 +9,11 @@ use crate::cli::exit::Failure;
 use crate::cli::resolved_grid::{ResolvedGrid, Tried, trace_names};
 use crate::cli::strategy_selection::{self, Chosen};
 use crate::cli::tie_lists::TieLists;
-use replay_core::registries::Registries;
 use replay_core::allocator::ties::TieRule;
 use replay_core::lines;
 use replay_core::naming::{StrategyName, split_list};
 use replay_core::number::grouped;
+use replay_core::registries::Registries;
 use replay_core::workload::Shake;
 use replay_experiment::grid::{
     AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, Ties, Values, WindowFile,
@@ -39,10 +39,21 @@ pub fn resolve(registries: &Registries, choice: &GridChoice) -> Result<Resolved,
             // Without --alloc, a sweep has one allocator, whereas the main job has several.
             let named = !choice.grid.alloc.is_empty();
             let Chosen { args, tried } = match named {
-                true => strategy_selection::chosen(registries, &choice.grid, false, choice.process.quiet)?,
+                true => strategy_selection::chosen(
+                    registries,
+                    &choice.grid,
+                    false,
+                    choice.process.quiet,
+                )?,
                 false => Chosen { args: choice.grid.clone(), tried: None },
             };
-            let grid = of_flags(registries, &args, &choice.tie_lists, &choice.lists, choice.shake.shake())?;
+            let grid = of_flags(
+                registries,
+                &args,
+                &choice.tie_lists,
+                &choice.lists,
+                choice.shake.shake(),
+            )?;
             Ok(Resolved { grid, tried })
         }
         Some(path) => {
@@ -86,7 +97,7 @@ pub fn load(choice: &GridChoice, resolved: Resolved) -> Result<ResolvedGrid, Fai
 /// # Errors
 /// A usage error that names the wrong option.
 pub fn of_flags(
-    registries: &Registries, 
+    registries: &Registries,
     grid: &GridArgs,
     ties: &TieLists,
     lists: &ListArgs,

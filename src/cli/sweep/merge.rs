@@ -8,8 +8,8 @@ use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::result_kind::Kind;
 use crate::cli::session::Session;
 use crate::cli::shards::{MergeArgs, ShardFolder, Shards, no_plan};
-use replay_core::registries::Registries;
 use replay_core::number::counted;
+use replay_core::registries::Registries;
 use replay_experiment::files::Folder;
 use replay_experiment::sweep::Plan;
 
@@ -18,14 +18,15 @@ use replay_experiment::sweep::Plan;
 /// # Errors
 /// A data error if the folders are not shards of the same sweep, or if a shard is missing or incomplete.
 pub fn merge(
-    registries: &Registries, 
+    registries: &Registries,
     args: &MergeArgs,
     command: &[OsString],
     parts: &[ShardFolder],
 ) -> Result<Exit, Failure> {
     let sorting = args.sort.of()?;
     let read = |part: &ShardFolder| {
-        let plan = Plan::from_json(part.plan.plan.clone(), registries).map_err(|e| no_plan(&part.path, e))?;
+        let plan = Plan::from_json(part.plan.plan.clone(), registries)
+            .map_err(|e| no_plan(&part.path, e))?;
         Ok((plan.digest().map_err(Failure::usage)?, plan))
     };
     let (plan, shards) = Shards::of_one_plan(parts, args, read)?;

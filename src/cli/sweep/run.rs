@@ -20,8 +20,8 @@ use crate::cli::result_kind::Kind;
 use crate::cli::resumable_run::JournalHandle;
 use crate::cli::session::Session;
 use crate::cli::terminal::stdout;
-use replay_core::registries::Registries;
 use replay_core::number::{counted, fixed, grouped};
+use replay_core::registries::Registries;
 use replay_experiment::files::Folder;
 use replay_experiment::grid::ParameterGrid;
 use replay_experiment::journal::Journal;
@@ -32,7 +32,11 @@ use replay_experiment::{Measure, RunContext, RunResult};
 ///
 /// # Errors
 /// A usage error for a wrong option or an output that cannot be written; a data error for an invalid trace.
-pub fn run(registries: &Registries, args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(
+    registries: &Registries,
+    args: &SweepArgs,
+    command: &[OsString],
+) -> Result<Exit, Failure> {
     let quiet = args.grid.process.quiet;
     let sorting = args.sort.of()?;
     let dir = match &args.out {

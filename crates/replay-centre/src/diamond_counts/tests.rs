@@ -1,6 +1,6 @@
 use crate::diamond_counts::*;
-use replay_core::topology::{NodeId, Topology};
 use proptest::prelude::*;
+use replay_core::topology::{NodeId, Topology};
 
 proptest! {
     #[test]

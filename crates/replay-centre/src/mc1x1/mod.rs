@@ -16,8 +16,8 @@ mod tie_sums;
 
 use crate::definition::{CentreOptions, CentreRule};
 use crate::shell::{SquareShell, down_on_shell};
-use replay_core::allocator::ties::{TieConfig, TieVector};
 use crate::{CentreAllocator, CentreEngine};
+use replay_core::allocator::ties::{TieConfig, TieVector};
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::machine::{BoxCounts, Count, LANES, Machine, Row};
 use replay_core::topology::{Grid, NodeId};
@@ -437,8 +437,8 @@ mod tests {
     use super::*;
     use crate::definition::ShellOrder;
     use crate::test_cases::{agrees, grids, machine, options, partly_down, wide_grids};
-    use replay_core::allocator::{Allocator, Request, RunSetup};
     use proptest::prelude::*;
+    use replay_core::allocator::{Allocator, Request, RunSetup};
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(600))]

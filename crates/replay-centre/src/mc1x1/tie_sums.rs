@@ -16,8 +16,8 @@
 //! All terms except the contribution of the last shell are computed for 16 neighbouring centres at a time. Each centre
 //! has its own L; masks select the lanes that contribute to a sum.
 
-use crate::mc1x1::Chunk;
 use crate::definition::CentreOptions;
+use crate::mc1x1::Chunk;
 use crate::shell::SquareShell;
 use replay_core::allocator::ties::{MOST_WALLS, TieVector, WallRule, walls_of};
 use replay_core::machine::{BoxCounts, Count, LANES, Machine};

@@ -1,14 +1,14 @@
 //! An engine that scores candidates on any grid of moderate size.
 
+use crate::ball_counts::BallCounts;
+use crate::definition::ShellOrder;
+use crate::diamond_counts::Shorts;
 use crate::pairwise::candidates::{Candidates, LeastPairs, Selection, Verdict};
 use crate::pairwise::pairs_of;
 use crate::pairwise::sections::Sections;
-use crate::definition::ShellOrder;
 use crate::shell::nth_smallest;
 use replay_core::cancel::{CancelToken, Cancelled};
-use crate::ball_counts::BallCounts;
 use replay_core::machine::{LANES, Machine};
-use crate::diamond_counts::Shorts;
 use replay_core::topology::{Axis, Coord, Grid, NodeId};
 
 /// Engine that scores candidates on any grid of moderate size.

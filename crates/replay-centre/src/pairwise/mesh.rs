@@ -1,10 +1,10 @@
 //! An engine that scores candidates on a 2D mesh: the reach of each centre, bounds of the score of a centre, and the
 //! score.
 
-use crate::pairwise::candidates::{Candidates, LeastPairs, Selection, Verdict};
 use crate::ShellCut;
 use crate::definition::ShellOrder;
 use crate::diamond_counts::{DiamondCounts, Shorts};
+use crate::pairwise::candidates::{Candidates, LeastPairs, Selection, Verdict};
 use replay_core::machine::{LANES, Machine};
 use replay_core::topology::{Coord, Grid, along_axis};
 

@@ -21,14 +21,14 @@ mod sections;
 
 use crate::definition::{CentreOptions, CentreRule, Metric, ShellOrder};
 use crate::shell::ShellCut;
-use replay_core::allocator::ties::{Slack, TieVector, WallRule, walls_of};
 use crate::{CentreAllocator, CentreEngine};
-use replay_core::cancel::{CancelToken, Cancelled};
-use replay_core::machine::Machine;
-use replay_core::topology::{Axis, Coord, Grid, NodeId, along_axis};
 use balls::Balls;
 use candidates::{Candidates, Selection};
 use mesh::Mesh;
+use replay_core::allocator::ties::{Slack, TieVector, WallRule, walls_of};
+use replay_core::cancel::{CancelToken, Cancelled};
+use replay_core::machine::Machine;
+use replay_core::topology::{Axis, Coord, Grid, NodeId, along_axis};
 
 /// The Gen-Alg and MM allocators.
 pub type Pairwise = CentreAllocator<PairwiseEngine>;
@@ -491,9 +491,9 @@ fn pairs_of(grid: &Grid, histograms: &[Vec<u32>; 3], all: usize) -> u64 {
 mod tests {
     use super::*;
     use crate::test_cases::{agrees, grids, machine, options, partly_down};
+    use proptest::prelude::*;
     use replay_core::allocator::{Allocator, Request};
     use replay_core::topology::{Axis, Coord};
-    use proptest::prelude::*;
 
     /// Returns MM if `product` is set, otherwise Gen-Alg, and the definition of the strategy.
     fn fast_and_rule(grid: &Grid, product: bool, options: CentreOptions) -> (Pairwise, CentreRule) {

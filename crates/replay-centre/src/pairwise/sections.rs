@@ -1,8 +1,8 @@
 //! Sections of balls, from which pairwise sums and costs are computed.
 
 use crate::ball_counts::BallCounts;
-use replay_core::machine::LANES;
 use crate::diamond_counts::Shorts;
+use replay_core::machine::LANES;
 
 /// 16 lanes of 32 bits.
 pub type Words = [u32; LANES];

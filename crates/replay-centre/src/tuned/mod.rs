@@ -24,10 +24,12 @@
 use crate::batch::{BatchReplay, ExternalQuery};
 use crate::definition::CentreOptions;
 use crate::mc1x1::Mc1x1;
-use replay_core::allocator::ties::{Slack, TieConfig, TieVector};
 use replay_core::allocator::explain::{self, ExplanationLog};
 use replay_core::allocator::loss_model::{Explorer, Tuning};
-use replay_core::allocator::{Batch, Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats};
+use replay_core::allocator::ties::{Slack, TieConfig, TieVector};
+use replay_core::allocator::{
+    Allocator, Batch, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
 use replay_core::cancel::CancelToken;
 use replay_core::machine::Machine;
 use replay_core::topology::{Grid, NodeId};

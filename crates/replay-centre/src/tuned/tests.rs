@@ -1,15 +1,15 @@
 use std::collections::HashMap;
 
-use crate::tuned::*;
-use replay_core::allocator::Decorator;
 use crate::definition::ShellOrder;
-use replay_core::allocator::ties::WallRule;
-use replay_core::allocator::loss_model::DecayingLossModel;
-use replay_core::allocator::out_of_service;
-use replay_core::topology::{PairDistances, Topology};
+use crate::tuned::*;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use replay_contract;
+use replay_core::allocator::Decorator;
+use replay_core::allocator::loss_model::DecayingLossModel;
+use replay_core::allocator::ties::WallRule;
+use replay_core::topology::{PairDistances, Topology};
 
 /// Events, each consisting of a number in 0..1 and a flag that is set if a job ends. The number selects the job that
 /// ends, or the size of the job that starts.
@@ -105,7 +105,7 @@ proptest! {
     #[test]
     fn shadows_follow_outages(
         machine in proptest::sample::select(MACHINES.to_vec()),
-        history in out_of_service::history(1..150),
+        history in replay_contract::history(1..150),
     ) {
         let mut allocator = tuned(machine, 1);
         let mut real = Machine::new(machine.parse().expect("a machine"));
@@ -113,7 +113,7 @@ proptest! {
         // State of the shadows after each event.
         let mut shadows = Vec::new();
         let mut recorder = ShadowRecorder { inner: &mut allocator, seen: &mut shadows };
-        out_of_service::drive(&mut recorder, &mut real, history, request, |_, _, _| Ok(()))?;
+        replay_contract::drive(&mut recorder, &mut real, history, request, |_, _, _| Ok(()))?;
         for [free, shadow_free, leaving] in shadows {
             prop_assert_eq!(shadow_free, free + leaving);
         }
@@ -127,7 +127,7 @@ proptest! {
     #[test]
     fn shadows_choose_like_mc1x1_alone(
         machine in proptest::sample::select(vec!["10x10", "torus:6x5", "4x3x5", "torus:3x4x4", "1x9", "9x20"]),
-        history in out_of_service::history(1..220),
+        history in replay_contract::history(1..220),
         seed: u64,
         [slack, scan, per_wall, walled] in any::<[bool; 4]>(),
     ) {
@@ -142,7 +142,7 @@ proptest! {
     #[test]
     fn greedy_shadows_choose_like_mc1x1_alone(
         machine in proptest::sample::select(vec!["5x5", "torus:4x5", "3x3x3"]),
-        history in out_of_service::history(1..60),
+        history in replay_contract::history(1..60),
         seed: u64,
         flags: [bool; 3],
     ) {
@@ -167,7 +167,7 @@ fn check_against_single_shadows(
     let mut real = Machine::new(topology);
     real.set_down_walls(walled);
     let request = |a: f64, b: f64| Request::of_size(1 + (a * b * 20.0) as u32);
-    out_of_service::drive(&mut checked, &mut real, history, request, |_, _, _| Ok(()))
+    replay_contract::drive(&mut checked, &mut real, history, request, |_, _, _| Ok(()))
 }
 
 /// A reference shadow that is replayed separately.

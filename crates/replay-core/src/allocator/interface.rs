@@ -1,8 +1,8 @@
 //! Data that an allocator and its caller exchange.
 
 use super::explain::ExplanationLog;
-use crate::allocator::{Folding, Reduction};
 use super::{Census, Request};
+use crate::allocator::{Folding, Reduction};
 use crate::cancel::CancelToken;
 use crate::topology::NodeId;
 use crate::workload::Job;

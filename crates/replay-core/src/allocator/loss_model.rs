@@ -117,7 +117,6 @@ impl DecayingLossModel {
 
     /// Adds one observation; `distance` returns the squared distance of a point from the observation, measured in
     /// kernel widths.
-    #[cfg(test)]
     pub fn observe(&mut self, requests: f64, loss: f64, distance: impl Fn(usize) -> f64) {
         let kernel: Vec<f64> =
             (0..self.weights.len()).map(|point| kernel(distance(point))).collect();

@@ -19,7 +19,6 @@ impl AllocatorOptions for RecordedOptions {
             }
         }
     }
-
 }
 
 /// Allocator that is never called, because
@@ -40,7 +39,7 @@ impl Allocator for RecordedPlacements {
 impl RecordedOptions {
     /// Returns the table of `recorded`.
     pub fn table() -> Table<Self> {
-    let recorded = Entry::new("recorded", RecordedOptions)
+        let recorded = Entry::new("recorded", RecordedOptions)
         .about(
 "Places every job on the processors recorded in the log: in the file NAME.nodes.csv beside the trace, or in \
              the node lists of field 19. A box of Blue Gene/Q nodes is converted to its midplanes (--machine mira). \
@@ -49,6 +48,6 @@ impl RecordedOptions {
              reported. Distances are between the distinct nodes of a job.",
         )
         .source("the log");
-    Table::new("allocator", [recorded])
-}
+        Table::new("allocator", [recorded])
+    }
 }

@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn groups_ranks_and_compares_sizes() {
-        let job = |size, run| crate::simulation::job(0, run, size);
+        let job = |size, run| Job::exact(0, run, size);
         let jobs = [job(2, 10), job(4, 1), job(2, 20), job(1, 5)];
         let rows = by_size(&jobs, &[0, 0, 6, 0], &[1, 8, 3, 0]);
         assert_eq!(

@@ -462,7 +462,7 @@ pub fn percentile_of(count: usize, percent: f64, value: impl Fn(usize) -> f64) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulation::job;
+    use crate::workload::Job;
 
     #[test]
     fn percentiles_interpolate() {
@@ -473,7 +473,7 @@ mod tests {
 
     #[test]
     fn metrics_of_a_run_of_two_jobs() {
-        let jobs = [job(0, 100, 4), job(10, 5, 4)];
+        let jobs = [Job::exact(0, 100, 4), Job::exact(10, 5, 4)];
         let run = RunMetrics::new(
             &ScheduleMetrics::new(&jobs, &[0, 100], 4),
             16,

@@ -71,11 +71,11 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulation::job;
+    use crate::workload::Job;
 
     #[test]
     fn steps_and_buckets_of_two_jobs() {
-        let series = Series::new(&[job(0, 10, 4), job(5, 10, 2)], &[0, 10]);
+        let series = Series::new(&[Job::exact(0, 10, 4), Job::exact(5, 10, 2)], &[0, 10]);
         assert_eq!(series.times, [0, 5, 10, 20]);
         assert_eq!(series.busy, [4, 4, 2, 0]);
         assert_eq!(series.waiting, [0, 1, 0, 0]);

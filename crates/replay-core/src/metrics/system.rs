@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::allocator::Refusal;
 use crate::allocator::Reduction;
+use crate::allocator::Refusal;
 use crate::simulation::{Decision, Observer, Overhead, Shared, State};
 use crate::table::measures;
 use crate::topology::NodeId;

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     fn job(line: u32, submit: i64) -> Job {
-        Job { line, ..crate::simulation::job(submit, 1, 1) }
+        Job { line, ..Job::exact(submit, 1, 1) }
     }
 
     #[test]

@@ -496,6 +496,3 @@ impl Coupled<'_> {
         SimulationError::NeverFits { number, line, size, processors, refusal }
     }
 }
-
-#[cfg(test)]
-mod tests;

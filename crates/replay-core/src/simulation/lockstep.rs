@@ -38,9 +38,7 @@ impl Simulation<'_> {
                     decided += batch.occupancies() as u64;
                     let job = &jobs[id.index()];
                     batch
-                        .start(slot as usize, job.size, stop, &mut |placed| {
-                            observe(id, placed)
-                        })
+                        .start(slot as usize, job.size, stop, &mut |placed| observe(id, placed))
                         .map_err(|refusal| SimulationError::Refused(job.number, refusal))?;
                     if batch.occupancies() == 0 {
                         return Ok(decided);
@@ -56,6 +54,3 @@ impl Simulation<'_> {
         Ok(decided)
     }
 }
-
-#[cfg(test)]
-mod tests;

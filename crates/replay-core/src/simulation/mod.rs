@@ -60,10 +60,3 @@ pub use outages::{OutageError, OutageFile, Outages, WhenDown};
 pub use recorded::Overfull;
 pub use recorded_placements::Conflicts;
 pub use timeline::{Event, Timeline, TimelineError};
-
-/// Returns a job for tests. The estimate is exact; the other fields are unknown or 0.
-#[cfg(test)]
-pub(crate) fn job(submit: i64, run: i64, size: u32) -> crate::workload::Job {
-    let (number, line, shape, limit) = (0, 0, None, None);
-    crate::workload::Job { number, submit, run, estimate: run, size, line, shape, limit }
-}

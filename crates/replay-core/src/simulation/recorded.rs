@@ -166,7 +166,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn job(number: i64, submit: i64, run: i64, size: u32) -> Job {
-        Job { number, line: number as u32, ..crate::simulation::job(submit, run, size) }
+        Job { number, line: number as u32, ..Job::exact(submit, run, size) }
     }
 
     fn recorded(jobs: &[Job], waits: &[i64]) -> Result<(Timeline, Overfull), TimelineError> {

@@ -138,7 +138,7 @@ mod tests {
     use crate::cancel::CancelToken;
 
     fn job(number: i64, submit: i64, run: i64, size: u32) -> Job {
-        Job { number, line: 1, ..crate::simulation::job(submit, run, size) }
+        Job { number, line: 1, ..Job::exact(submit, run, size) }
     }
 
     /// Points have two processors. Job 3 gets a processor that job 1 holds, and job 4 has no placement.

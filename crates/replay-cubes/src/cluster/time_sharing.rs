@@ -8,13 +8,13 @@
 
 use std::error::Error;
 
+use crate::cluster::Application;
 use crate::cluster::elmer;
 use crate::cluster::kernel::Kernel;
 use crate::cluster::monitor::Monitor;
 use crate::cluster::rates::{Rates, Resident};
-use replay_core::machine::Slots;
 use crate::elmer::Hosts;
-use crate::cluster::Application;
+use replay_core::machine::Slots;
 use replay_core::simulation::Service;
 use replay_core::topology::{Cluster, NodeId};
 use replay_core::workload::{Job, JobId};

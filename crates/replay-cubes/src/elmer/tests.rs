@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
 use crate::elmer::*;
-use replay_core::allocator::registry::AllocatorSpec;
 
 const LITERAL: HostSelection =
     HostSelection { threshold: None, guarded: false, pick: Pick::Lowest };
@@ -148,7 +147,7 @@ proptest! {
 
 #[test]
 fn names_have_one_canonical_form() {
-    let canonical = |text: &str| text.parse::<AllocatorSpec>().map(|spec| spec.to_string());
+    let canonical = |text: &str| crate::allocator(text).map(|spec| spec.to_string());
     for (text, expected) in [
         ("elmer[version=1,mode=guarded]", "elmer"),
         ("elmer[version=2]", "elmer[threshold=0.8]"),
@@ -173,7 +172,7 @@ fn names_have_one_canonical_form() {
 #[test]
 fn shared_hosts_require_elmer_and_elmer_requires_hosts() {
     let build = |name: &str, machine: &str| {
-        let spec: AllocatorSpec = name.parse().expect("a strategy");
+        let spec = crate::allocator(name).expect("a strategy");
         let built = spec.build(&machine.parse().expect("a machine"), 0);
         built.map(drop).map_err(|error| error.to_string())
     };

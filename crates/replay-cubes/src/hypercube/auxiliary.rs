@@ -24,13 +24,15 @@
 //! the cost of the cubic strategy if it is used; and one step per allocated processor.
 
 use crate::hypercube::chains::Chains;
-use replay_core::allocator::subcube::{Cube, mesh_of};
 use crate::hypercube::cubic::{Subcubes, describe_subcube, points};
 use crate::hypercube::lists::{Coalescer, CubeLists};
-use replay_core::allocator::subcube::Mesh;
-use replay_core::allocator::subcube::{Sides, SidesRule};
 use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::{Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats};
+use replay_core::allocator::subcube::Mesh;
+use replay_core::allocator::subcube::{Cube, mesh_of};
+use replay_core::allocator::subcube::{Sides, SidesRule};
+use replay_core::allocator::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
 use replay_core::machine::Machine;
 use replay_core::topology::{Hypercube, NodeId};
 

@@ -25,9 +25,9 @@
 //! Cost per decision: n - k + 1 passes over the words of one level of the tree.
 
 use crate::hypercube::block_tree::{BlockTree, Numbering};
-use replay_core::allocator::subcube::Cube;
 use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::node_set::{first_bit, pairs};
+use replay_core::allocator::subcube::Cube;
 
 /// Free subcubes recognised by a rule in a tree of blocks.
 #[derive(Clone, Debug)]

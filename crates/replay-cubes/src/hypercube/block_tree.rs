@@ -3,9 +3,9 @@
 //! Processors are numbered by address or along a Gray code. Level j has a bit for each aligned
 //! block of 2^j consecutive numbers. The bit is set if the whole block is free.
 
+use crate::hypercube::node_set::{NodeSet, words_of};
 use replay_core::allocator::subcube::Cube;
 use replay_core::allocator::subcube::gray;
-use crate::hypercube::node_set::{NodeSet, words_of};
 
 /// Numbering of the processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

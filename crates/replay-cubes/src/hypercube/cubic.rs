@@ -5,11 +5,13 @@
 //! if the strategy recognises no free subcube, even if enough processors are free (external
 //! fragmentation).
 
-use replay_core::allocator::subcube::{Cube, mesh_of};
-use replay_core::allocator::subcube::Mesh;
-use replay_core::allocator::subcube::{Sides, SidesRule};
 use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::{Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats};
+use replay_core::allocator::subcube::Mesh;
+use replay_core::allocator::subcube::{Cube, mesh_of};
+use replay_core::allocator::subcube::{Sides, SidesRule};
+use replay_core::allocator::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
 use replay_core::machine::Machine;
 use replay_core::topology::{Hypercube, NodeId};
 

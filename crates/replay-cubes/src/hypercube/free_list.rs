@@ -16,11 +16,11 @@
 //! Cost per decision: O(n) for taking a cube from the lists, O(n^2) for returning a cube, and at
 //! most O(3^n / 64) for a search.
 
-use replay_core::allocator::subcube::Cube;
 use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::lists::CubeLists;
 use crate::hypercube::node_set::NodeSet;
 use crate::hypercube::recognition::Recogniser;
+use replay_core::allocator::subcube::Cube;
 
 /// Free subcubes in lists.
 #[derive(Clone, Debug)]

@@ -14,10 +14,10 @@
 //! for each code that is tried. If any two neighbouring blocks are free, a walk through N / 2^(k-1)
 //! blocks is added.
 
-use replay_core::allocator::subcube::Cube;
 use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::node_set::{NodeSet, first_bit, pairs};
 use crate::hypercube::recognition::Recogniser;
+use replay_core::allocator::subcube::Cube;
 
 /// Free subcubes along several Gray codes.
 #[derive(Clone, Debug)]

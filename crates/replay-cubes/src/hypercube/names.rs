@@ -6,8 +6,8 @@ use crate::hypercube::auxiliary::{Auxiliary, Release};
 use crate::hypercube::block_search::BlockSearch;
 use crate::hypercube::cubic::{Cubic, Subcubes};
 use crate::hypercube::non_cubic::NonCubic;
-use replay_core::allocator::subcube::SidesRule;
 use crate::hypercube::{free_list, maximal_set, multiple_gray_code};
+use replay_core::allocator::subcube::SidesRule;
 use replay_core::allocator::{Allocator, AllocatorOptions};
 use replay_core::naming::{Entry, Table, Value, kind, spelled};
 use replay_core::topology::{Hypercube, Topology};
@@ -245,7 +245,6 @@ fn cube_of(topology: &Topology) -> Result<&Hypercube, String> {
 
 #[cfg(test)]
 mod tests {
-    use replay_core::allocator::registry::AllocatorSpec;
 
     #[test]
     fn names_have_one_canonical_form() {
@@ -259,9 +258,9 @@ mod tests {
             ("afl[over=multiple-gray-code[codes=2]]", "afl[over=multiple-gray-code[codes=2]]"),
             ("nc[cubes=16,adjacent=no]", "non-cubic[adjacent=no]"),
         ] {
-            let spec: AllocatorSpec = typed.parse().expect(typed);
+            let spec = crate::allocator(typed).expect(typed);
             assert_eq!(spec.name().to_string(), canonical);
-            let again: AllocatorSpec = canonical.parse().expect(canonical);
+            let again = crate::allocator(canonical).expect(canonical);
             assert_eq!(again.name().to_string(), canonical);
         }
     }
@@ -275,10 +274,10 @@ mod tests {
             ("afl[release=mine]", "literal, owner, heir"),
             ("non-cubic[cubes=0]", "not an integer from 1 to 16"),
         ] {
-            let error = typed.parse::<AllocatorSpec>().expect_err(typed).to_string();
+            let error = crate::allocator(typed).expect_err(typed).to_string();
             assert!(error.contains(words), "{error}");
         }
-        let afl: AllocatorSpec = "afl".parse().expect("a strategy");
+        let afl = crate::allocator("afl").expect("a strategy");
         let mesh = "4x4".parse().expect("a machine");
         let error = afl.build(&mesh, 0).err().expect("no hypercube").to_string();
         assert_eq!(error, "allocator \"afl\": needs a hypercube such as hypercube:7");

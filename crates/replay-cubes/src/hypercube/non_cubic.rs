@@ -15,11 +15,14 @@
 //! Cost per decision: for each cube of the job, the number of listed cubes times the number of cubes of the job. If no
 //! listed cube fits, a search of at most O(3^n / 64) is added.
 
-use replay_core::allocator::subcube::Cube;
 use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::free_list::FreeList;
 use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::{Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats, require_free};
+use replay_core::allocator::subcube::Cube;
+use replay_core::allocator::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
+};
 use replay_core::machine::Machine;
 use replay_core::topology::{Hypercube, NodeId};
 

@@ -10,8 +10,8 @@
 
 use std::ops::ControlFlow;
 
-use replay_core::allocator::subcube::{Cube, deposit};
 use crate::hypercube::node_set::{LOW_HALVES, NodeSet};
+use replay_core::allocator::subcube::{Cube, deposit};
 
 /// A search for subcubes, with reusable buffers.
 #[derive(Clone, Debug)]

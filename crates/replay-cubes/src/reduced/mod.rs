@@ -49,7 +49,10 @@ pub use speedup::Speedup;
 
 use self::limit::InSystem;
 use replay_core::allocator::explain::{self, ExplanationLog};
-use replay_core::allocator::{Allocator, Bounds, Capabilities, Decorator, MachineEvent, Refusal, Request, RunSetup, Stats, Folded, Folding, Reduction};
+use replay_core::allocator::{
+    Allocator, Bounds, Capabilities, Decorator, Folded, Folding, MachineEvent, Reduction, Refusal,
+    Request, RunSetup, Stats,
+};
 use replay_core::machine::Machine;
 use replay_core::topology::{NodeId, Topology};
 

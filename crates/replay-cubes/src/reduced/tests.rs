@@ -1,15 +1,15 @@
 use proptest::prelude::*;
 
 use crate::reduced::*;
-use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::CancelToken;
 use replay_core::metrics::SystemRecorder;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Overhead, Simulation, SimulationError, Starts};
+use replay_core::workload::Job;
 
 fn build(name: &str, machine: &str) -> (Box<dyn Allocator>, Machine) {
     let topology: Topology = machine.parse().expect("a machine");
-    let spec: AllocatorSpec = name.parse().expect("a strategy");
+    let spec = crate::allocator(name).expect("a strategy");
     (spec.build(&topology, 1).expect("it works there"), Machine::new(topology))
 }
 
@@ -82,7 +82,7 @@ fn squares_lose_three_quarters_and_run_four_times_as_long() {
 fn strategies_that_never_refuse_need_extend() {
     let topology: Topology = "4x4".parse().expect("a mesh");
     let built = |name: &str| {
-        let spec: AllocatorSpec = name.parse().expect("a strategy");
+        let spec = crate::allocator(name).expect("a strategy");
         spec.build(&topology, 1).map(drop).map_err(|error| error.to_string())
     };
     assert!(built("rsr[inner=random]").expect_err("never refuses").contains("extend=yes"));
@@ -95,7 +95,7 @@ fn strategies_that_never_refuse_need_extend() {
 
 #[test]
 fn names_have_one_canonical_form() {
-    let canonical = |text: &str| text.parse::<AllocatorSpec>().map(|spec| spec.to_string());
+    let canonical = |text: &str| crate::allocator(text).map(|spec| spec.to_string());
     for (text, expected) in [
         ("rsr[t=1]", "rsr"),
         ("rsr[inner=fl,t=2]", "rsr[t=2,inner=cube-free-list]"),
@@ -132,7 +132,7 @@ fn rejects_a_limit_that_never_folds() {
     {
         let topology: Topology = machine.parse().expect("a machine");
         let built = |k: u32| {
-            let spec: AllocatorSpec = format!("limit[k={k}]").parse().expect("a strategy");
+            let spec = crate::allocator(&format!("limit[k={k}]")).expect("a strategy");
             spec.build(&topology, 1).map(drop).map_err(|error| error.to_string())
         };
         assert_eq!(built(most), Ok(()), "{machine}");
@@ -142,7 +142,7 @@ fn rejects_a_limit_that_never_folds() {
         built(15).expect_err(machine);
     }
     let one: Topology = "1x1".parse().expect("a machine");
-    let spec: AllocatorSpec = "limit[k=0]".parse().expect("a strategy");
+    let spec = crate::allocator("limit[k=0]").expect("a strategy");
     assert!(spec.build(&one, 1).is_err());
 }
 
@@ -154,7 +154,7 @@ fn defaults_have_the_identity_of_explicit_values() {
         ("cluster:8x2", "average-limit", "average-limit[inner=elmer]"),
     ] {
         let topology: Topology = machine.parse().expect("a machine");
-        let on_it = |name: &str| name.parse::<AllocatorSpec>().expect("a strategy").on(&topology);
+        let on_it = |name: &str| crate::allocator(name).expect("a strategy").on(&topology);
         let (short, long) = (on_it(short), on_it(long));
         assert_eq!((short.to_string(), short.identity()), (long.to_string(), long.identity()));
     }
@@ -220,7 +220,7 @@ fn run(
 }
 
 fn job(number: i64, submit: i64, run: i64, size: u32) -> Job {
-    Job { number, ..replay_core::simulation::job(submit, run, size) }
+    Job { number, ..Job::exact(submit, run, size) }
 }
 
 /// Without folding, the second job would wait for the first job. After one fold, the second job

@@ -6,7 +6,6 @@ use replay_core::allocator::candidate_set::{CandidateSet, ScoredCandidate, Term}
 use replay_core::allocator::explain::LISTED;
 use replay_core::allocator::explain::Part;
 use replay_core::scheduler::Reason;
-use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::outages::{Outages, Window as OutageWindow};
 use replay_core::workload::{Notation, Policy, Window, Workload};
 
@@ -34,11 +33,11 @@ fn cell(swf: &str, machine: &str, scheduler: &str, allocator: &str) -> Cell {
     let options = Default::default();
     let workload =
         Workload::from_reader(swf.as_bytes(), "made.swf", &Policy::JOHNSON, &Window::ALL, options);
-    let scheduler: SchedulerSpec = scheduler.parse().expect("a scheduler");
+    let scheduler = replay_strategies::scheduler(scheduler).expect("a scheduler");
     let machine = machine.parse().expect("a machine");
     let schedulers = std::slice::from_ref(&scheduler);
     let trace = Trace::new(Arc::new(workload.expect("a trace")), machine, "johnson", schedulers);
-    let allocator = allocator.parse().expect("a strategy");
+    let allocator = replay_strategies::allocator(allocator).expect("a strategy");
     Cell { trace: Arc::new(trace), scheduler, allocator, seed: 5 }
 }
 
@@ -180,7 +179,7 @@ fn check_reason(moment: &Moment, exact: bool) {
 fn explanations_match_the_run_for_every_strategy() {
     let text = swf(90, 64, 3);
     let mut names: Vec<String> =
-        replay_core::allocator::registry::standard().names().map(str::to_string).collect();
+        replay_strategies::standard().allocators.names().map(str::to_string).collect();
     names.retain(|name| name != "recorded" && name != "slurm-torus3d");
     names.extend(
         [
@@ -201,7 +200,7 @@ fn explanations_match_the_run_for_every_strategy() {
             ["8x8", "hypercube:6", "4x4x4", "8x8x8", "cluster:64x2", "tree:2x4x8", "block:8x8"];
         let topology = machines.into_iter().find(|machine| {
             let machine = machine.parse().expect("a machine");
-            let Ok(spec) = name.parse::<replay_core::allocator::registry::AllocatorSpec>() else {
+            let Ok(spec) = replay_strategies::allocator(&name) else {
                 return false;
             };
             spec.build(&machine, 0).is_ok()

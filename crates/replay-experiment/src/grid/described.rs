@@ -99,7 +99,8 @@ pub fn machine(
             continue;
         }
         let machine = files.of_allocator(&strategy).transpose();
-        let machine = machine.map_err(|problem| at(strategy.name().error("allocator", problem).to_string()))?;
+        let machine = machine
+            .map_err(|problem| at(strategy.name().error("allocator", problem).to_string()))?;
         match (machine, &described) {
             (Some(machine), Some(other)) if machine != *other => {
                 let problem = format!(

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use replay_core::allocator::ties::{TieRule, TieVector};
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::allocator::ties::{TieRule, TieVector};
 use replay_core::naming::NameError;
 use replay_core::topology::Topology;
 
@@ -141,7 +141,6 @@ impl Hasher for AdjacentHasher {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use replay_core::allocator::registry;
 
     fn vector() -> impl Strategy<Value = TieVector> {
         let most = TieVector::MAX;
@@ -160,12 +159,12 @@ mod tests {
             parameter in proptest::sample::select(&["", "slack=0.1", "wall=per-wall", "order=scan"][..]),
         ) {
             let machine: Topology = "8x8".parse().expect("a machine");
-            let names = registry::standard().names();
+            let names = replay_strategies::standard().allocators.names();
             let specs = names.map(|name| match parameter {
                 "" => name.to_string(),
                 parameter => format!("{name}[{parameter}]"),
             });
-            let specs: Vec<AllocatorSpec> = specs.filter_map(|name| name.parse().ok())
+            let specs: Vec<AllocatorSpec> = specs.filter_map(|name| replay_strategies::allocator(&name).ok())
                 .filter(AllocatorSpec::takes_tie).collect();
             prop_assert!(!specs.is_empty());
             let machines = [&machine];

@@ -156,7 +156,7 @@ impl GridFile {
     /// name = "mc1x1"
     /// tie = { sr = "1..9", af = "0..10", wf = "0..10", bf = "0..10" }
     /// "#;
-    /// let grid = ParameterGrid::resolve(&GridFile::parse(text, "grid.toml")?)?;
+    /// let grid = ParameterGrid::resolve(&GridFile::parse(text, "grid.toml")?, replay_strategies::standard())?;
     /// // There are 9 * 11 * 11 * 11 vectors. Vectors with the same ratio are one strategy.
     /// assert_eq!((grid.strategies.combinations(), grid.strategies.len()), (11_979, 9_298));
     /// # Ok::<(), replay_experiment::grid::GridError>(())

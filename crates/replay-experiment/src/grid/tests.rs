@@ -2,7 +2,8 @@ use super::*;
 use proptest::prelude::*;
 
 fn grid(text: &str) -> ParameterGrid {
-    ParameterGrid::parse(text, "grid.toml").unwrap_or_else(|error| panic!("{error}"))
+    ParameterGrid::parse(text, "grid.toml", replay_strategies::standard())
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn names(grid: &ParameterGrid) -> Vec<String> {
@@ -109,7 +110,8 @@ const WRONG: [(&str, usize, usize, &[&str]); 18] = [
 #[test]
 fn errors_have_a_position_and_a_message() {
     for (text, line, column, words) in WRONG {
-        let error = ParameterGrid::parse(text, "grid.toml").expect_err(text);
+        let error =
+            ParameterGrid::parse(text, "grid.toml", replay_strategies::standard()).expect_err(text);
         let place = error.place.clone().expect(text);
         assert_eq!((place.line, place.column), (line, column), "{error}");
         let message = error.to_string();
@@ -124,7 +126,8 @@ fn errors_have_a_position_and_a_message() {
 fn rejects_too_many_combinations() {
     let text = "[[allocator]]\nname = 'mc1x1'\n\
                 tie = { sr = '1..1000', af = '1..1000', wf = '1..1000', bf = '1..1000' }";
-    let error = ParameterGrid::parse(text, "g").expect_err("too many");
+    let error =
+        ParameterGrid::parse(text, "g", replay_strategies::standard()).expect_err("too many");
     assert!(error.to_string().contains("1000000000000 combinations"), "{error}");
 }
 
@@ -204,8 +207,8 @@ proptest! {
         let text = file.to_toml().expect("TOML");
         prop_assert_eq!(GridFile::parse(&text, "grid.toml").expect("it parses"), file.clone());
         // If the resolved grid is written as TOML and resolved again, the strategies are the same.
-        let grid = ParameterGrid::resolve(&file).expect("it resolves");
-        let again = ParameterGrid::parse(&grid.file.to_toml().expect("TOML"), "again").expect("it resolves");
+        let grid = ParameterGrid::resolve(&file, replay_strategies::standard()).expect("it resolves");
+        let again = ParameterGrid::parse(&grid.file.to_toml().expect("TOML"), "again", replay_strategies::standard()).expect("it resolves");
         prop_assert_eq!(&again.file, &grid.file);
         prop_assert_eq!(names(&again), names(&grid));
         // `of_each` returns the same values as a separate call for each strategy.
@@ -219,7 +222,7 @@ proptest! {
     fn merges_equal_strategies(sr in 0u32..4, af in values(), wf in values()) {
         let ranges = TieRanges { sr: Values::listed(&sr.to_string()), af, wf, bf: Values::listed("0,3") };
         let entry = AllocatorEntry { tie: Some(Ties::Product(ranges.clone())), ..AllocatorEntry::named("mm") };
-        let grid = ParameterGrid::resolve(&GridFile { allocator: vec![entry], ..GridFile::default() }).expect("a grid");
+        let grid = ParameterGrid::resolve(&GridFile { allocator: vec![entry], ..GridFile::default() }, replay_strategies::standard()).expect("a grid");
         // The reference removes every vector that has the same ratio as an earlier vector.
         let mut kept: Vec<String> = Vec::new();
         let mut ratios = Vec::new();
@@ -228,7 +231,7 @@ proptest! {
             for w in &lists[2] {
                 for b in &lists[3] {
                     let spec: replay_core::allocator::registry::AllocatorSpec =
-                        format!("mm[tie={sr},{a},{w},{b}]").parse().expect("a strategy");
+                        replay_strategies::allocator(&format!("mm[tie={sr},{a},{w},{b}]")).expect("a strategy");
                     if !ratios.contains(&spec.identity()) {
                         ratios.push(spec.identity());
                         kept.push(spec.to_string());
@@ -242,6 +245,6 @@ proptest! {
     #[test]
     fn the_parser_accepts_any_text(text in "[a-z\\[\\]{}=\"',.0-9
      ]{0,60}") {
-        let _ = ParameterGrid::parse(&text, "grid.toml");
+        let _ = ParameterGrid::parse(&text, "grid.toml", replay_strategies::standard());
     }
 }

@@ -35,7 +35,7 @@ fn run_under(
     let cell = Cell {
         trace: Arc::new(trace),
         scheduler,
-        allocator: allocator.parse().expect("a strategy"),
+        allocator: replay_strategies::allocator(allocator).expect("a strategy"),
         seed: 0,
     };
     let measure = Measure { jobs: true, ..Measure::default() };
@@ -49,7 +49,7 @@ fn metrics_cover_the_jobs_that_had_processors() {
     let swf =
         "; MaxProcs: 4\n1 0 3 10 2\n2 1 4 10 2\n3 2 0 1 1\n4 6 500 5 4\n5 6 0 5 1\n6 7 1 900 2\n";
     for allocator in ["mc1x1", "random"] {
-        let scheduler = "recorded".parse().expect("a scheduler");
+        let scheduler = replay_strategies::scheduler("recorded").expect("a scheduler");
         let run = run_under(scheduler, swf, "2x2", allocator, Dependencies::Ignore);
         let numbers: Vec<i64> = run.jobs.iter().map(|job| job.number).collect();
         assert_eq!(numbers, [1, 2, 3, 4], "{allocator}");

@@ -1,7 +1,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use replay_core::allocator::ties::{Slack, SlackError, SlackRule, TieBreaking, TieRule, TieVector, TieVectorError};
+use replay_core::allocator::ties::{
+    Slack, SlackError, SlackRule, TieBreaking, TieRule, TieVector, TieVectorError,
+};
 
 /// Candidate of a search: a tie vector and a slack. If the score of a processor set differs from the best score by at
 /// most the slack, the set is compared by tie value.

@@ -10,8 +10,8 @@ use super::{Constraint, Numbers, Objective, Problems, SearchError, Space};
 use crate::compatibility::reject_outages;
 use crate::grid::{GridFile, ParameterGrid};
 use crate::sweep::Shard;
-use replay_core::allocator::ties::{Slack, TieVector};
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::allocator::ties::{Slack, TieVector};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::workload::Shake;
 
@@ -373,7 +373,8 @@ mod tests {
         let problem = |change: Change| {
             let mut spec = local();
             change(&mut spec);
-            let grid = ParameterGrid::resolve(&spec.grid).expect("a grid");
+            let grid =
+                ParameterGrid::resolve(&spec.grid, replay_strategies::standard()).expect("a grid");
             spec.check(&grid)
                 .and_then(|()| spec.check_shard(Shard::WHOLE))
                 .map_err(|e| e.to_string())

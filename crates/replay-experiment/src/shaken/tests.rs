@@ -11,8 +11,11 @@ const SWF: &[u8] = include_bytes!("../../../../traces/lublin-10x10.swf");
 
 /// Creates a plan on the first jobs of the trace that is part of the project, and runs the plan.
 fn run(grid: &str) -> (Plan, Vec<RunResult>) {
-    let grid =
-        ParameterGrid::resolve(&GridFile::parse(grid, "grid").expect("a grid")).expect("names");
+    let grid = ParameterGrid::resolve(
+        &GridFile::parse(grid, "grid").expect("a grid"),
+        replay_strategies::standard(),
+    )
+    .expect("names");
     let window = Window { jobs: Some(200), ..Window::ALL };
     let own = Workload::from_reader(SWF, "own.swf", &Policy::JOHNSON, &window, Default::default());
     let workload = own.expect("the trace that comes with the project");

@@ -393,7 +393,7 @@ mod tests {
             topology: "4x4".parse().expect("a machine"),
             stream: StochasticStream { arrivals, jobs: 40, ..StochasticStream::new([4, 4, 1]) },
             scheduler: SchedulerSpec::fcfs(),
-            allocator: "random".parse().expect("an allocator"),
+            allocator: replay_strategies::allocator("random").expect("an allocator"),
             life: Life::RunTimes,
             counting,
         }

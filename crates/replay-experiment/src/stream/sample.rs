@@ -4,8 +4,8 @@ use super::metric::Replication;
 use super::{Life, Point, Sample};
 use crate::compatibility::Incompatible;
 use crate::{ProgressMeter, RunContext};
-use replay_core::allocator::Refusal;
 use replay_core::allocator::Reduction;
+use replay_core::allocator::Refusal;
 use replay_core::cancel::Cancelled;
 use replay_core::metrics::locality::mean_distance;
 use replay_core::metrics::{Locality, SystemRecorder};
@@ -252,7 +252,7 @@ mod tests {
                     ..StochasticStream::new([1, 1, 1])
                 },
                 scheduler: SchedulerSpec::fcfs(),
-                allocator: "first-fit".parse().expect("an allocator"),
+                allocator: replay_strategies::allocator("first-fit").expect("an allocator"),
                 life: Life::RunTimes,
                 counting: Counting { completions, ..Counting::default() },
             };

@@ -13,8 +13,8 @@ use crate::{Cell, RunKey, Trace};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::CancelToken;
 use replay_core::naming::NameError;
-use replay_core::topology::Topology;
 use replay_core::registries::Registries;
+use replay_core::topology::Topology;
 use replay_core::topology::content_digest;
 
 /// The numbered cells of a sweep. A plan contains only the names and the digests of its traces. A plan can therefore be
@@ -180,10 +180,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`PlanError`] if the JSON or its grid is invalid.
-    pub fn from_json(
-        json: serde_json::Value,
-        registries: &Registries,
-    ) -> Result<Self, PlanError> {
+    pub fn from_json(json: serde_json::Value, registries: &Registries) -> Result<Self, PlanError> {
         let PlanFile { build, traces, grid } = serde_json::from_value(json)?;
         Self::checked(ParameterGrid::resolve(&grid, registries)?, traces, build)
     }

@@ -11,7 +11,8 @@ use replay_core::workload::{Job, Policy, Window, Workload};
 const SWF: &str = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n4 11 -1 10 3\n";
 
 fn plan(text: &str, swf: &str) -> (Plan, Vec<Arc<Trace>>) {
-    let grid = ParameterGrid::parse(text, "grid.toml").expect("a grid");
+    let grid =
+        ParameterGrid::parse(text, "grid.toml", replay_strategies::standard()).expect("a grid");
     let (policy, window) = (&Policy::JOHNSON, &Window::ALL);
     let jobs =
         Workload::from_reader(swf.as_bytes(), "tiny.swf", policy, window, Default::default());
@@ -70,11 +71,15 @@ fn ids_are_stable() {
 #[test]
 fn plans_round_trip_through_json() {
     let (plan, _) = plan(GRID, SWF);
-    let again = Plan::from_json(plan.to_json().expect("JSON")).expect("a plan");
+    let again = Plan::from_json(plan.to_json().expect("JSON"), replay_strategies::standard())
+        .expect("a plan");
     assert_eq!(ids(&again), ids(&plan));
     assert_eq!(again.digest(), plan.digest());
     assert_eq!(again.traces, plan.traces);
-    assert!(matches!(Plan::from_json(serde_json::json!({})), Err(PlanError::Json(_))));
+    assert!(matches!(
+        Plan::from_json(serde_json::json!({}), replay_strategies::standard()),
+        Err(PlanError::Json(_))
+    ));
 }
 
 #[test]

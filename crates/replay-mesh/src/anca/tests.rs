@@ -1,6 +1,5 @@
 use crate::anca::*;
 use crate::contiguous::reference::{self, bases, grid};
-use replay_core::allocator::registry::AllocatorSpec;
 use proptest::prelude::*;
 
 fn request(sides: [u16; 3]) -> Request {
@@ -147,7 +146,7 @@ proptest! {
 #[test]
 fn names_are_checked() {
     let canonical = |text: &str| {
-        let spec = text.parse::<AllocatorSpec>();
+        let spec = crate::allocator(text);
         spec.map(|spec| spec.to_string()).map_err(|e| e.to_string())
     };
     assert_eq!(canonical("anca[rotate=false,cuts=16]").as_deref(), Ok("anca"));

@@ -42,12 +42,7 @@ pub(crate) fn nodes(grid: &Grid, unit: &SubMesh) -> Vec<NodeId> {
 
 /// Checks each processor of a box. Returns whether the box is inside the grid and all its
 /// processors are free.
-pub(crate) fn is_free(
-    machine: &Machine,
-    grid: &Grid,
-    base: Coord,
-    sides: [u16; 3],
-) -> bool {
+pub(crate) fn is_free(machine: &Machine, grid: &Grid, base: Coord, sides: [u16; 3]) -> bool {
     (0..3).all(|i| usize::from(base[i]) + usize::from(sides[i]) <= grid.extent(i))
         && nodes(grid, &SubMesh { base, sides }).iter().all(|&node| machine.is_free(node))
 }
@@ -60,12 +55,7 @@ pub(crate) fn meshes() -> impl Strategy<Value = Grid> {
 
 /// Generates random disjoint units with sides up to `longest` from `seed`. A unit that overlaps an
 /// earlier unit is dropped.
-pub(crate) fn units(
-    grid: &Grid,
-    attempts: usize,
-    longest: u16,
-    seed: u64,
-) -> Vec<SubMesh> {
+pub(crate) fn units(grid: &Grid, attempts: usize, longest: u16, seed: u64) -> Vec<SubMesh> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut units: Vec<SubMesh> = Vec::new();
     for _ in 0..attempts {

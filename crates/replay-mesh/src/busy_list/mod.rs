@@ -29,12 +29,15 @@ mod plane;
 pub use names::table;
 pub(crate) use names::{ENGINE, MESH};
 
+use placer::Placer;
 use replay_core::allocator::explain::{self, ExplanationLog};
 use replay_core::allocator::submesh::{ShapeRule, Shapes, Shaping, SubMesh, volume};
-use replay_core::allocator::{Allocator, Bounds, Capabilities, Engine, MachineEvent, Refusal, Request, RunSetup, Stats, require_free};
+use replay_core::allocator::{
+    Allocator, Bounds, Capabilities, Engine, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
+};
 use replay_core::machine::Machine;
 use replay_core::topology::{Grid, NodeId};
-use placer::Placer;
 
 /// The Busy List and Turning Busy List allocators. The operations in the [`Census`](super::Census) of both allocators
 /// are the subtractions of a prohibited region from a plane of bases, or from a piece of a plane.

@@ -1,9 +1,9 @@
 //! Table of `busy-list` and `turning-busy-list`.
 
 use crate::busy_list::{BusyListAllocator, BusyListOptions};
-use replay_core::allocator::{AllocatorOptions, mesh_of};
 use replay_core::allocator::submesh::ShapeRule;
 use replay_core::allocator::{Allocator, Engine};
+use replay_core::allocator::{AllocatorOptions, mesh_of};
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::topology::Topology;
 

@@ -10,8 +10,8 @@
 use crate::contiguous::Contiguous;
 use crate::contiguous::first_fit::FirstFit;
 use replay_core::allocator::Allocator;
-use replay_core::allocator::{AllocatorOptions, mesh_of};
 use replay_core::allocator::submesh::{SHAPE, Shaping};
+use replay_core::allocator::{AllocatorOptions, mesh_of};
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::topology::{Grid, Topology};
 

@@ -27,8 +27,8 @@ pub use surroundings::Surroundings;
 
 use crate::contiguous::Contiguous;
 use replay_core::allocator::Allocator;
-use replay_core::allocator::{AllocatorOptions, grid_of, mesh_of};
 use replay_core::allocator::submesh::{ROTATE, SHAPE, Shaping};
+use replay_core::allocator::{AllocatorOptions, grid_of, mesh_of};
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::topology::Topology;
 

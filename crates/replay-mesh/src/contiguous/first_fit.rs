@@ -11,12 +11,12 @@ pub mod literal;
 
 use self::literal::Literal;
 use crate::contiguous::frames::Frames;
+use crate::contiguous::node_order::NodeOrder;
 use crate::contiguous::scan::Scan;
 use crate::contiguous::{Choice, Contiguous, Preference};
 use replay_core::allocator::Allocator;
-use crate::contiguous::node_order::NodeOrder;
-use replay_core::allocator::{AllocatorOptions, Engine, grid_of, mesh_of};
 use replay_core::allocator::submesh::{ROTATE, SHAPE, Shaping};
+use replay_core::allocator::{AllocatorOptions, Engine, grid_of, mesh_of};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::topology::{Coord, Topology};

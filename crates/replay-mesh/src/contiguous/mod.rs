@@ -27,7 +27,10 @@ pub mod scan;
 use self::frames::Frames;
 use replay_core::allocator::explain::{self, ExplanationLog, Listing, count};
 use replay_core::allocator::submesh::{Shapes, Shaping, SubMesh, volume};
-use replay_core::allocator::{Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats, require_free};
+use replay_core::allocator::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
+};
 use replay_core::machine::Machine;
 use replay_core::topology::{Coord, Grid, NodeId};
 

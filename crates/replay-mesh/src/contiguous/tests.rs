@@ -3,19 +3,18 @@
 use crate::contiguous::reference::{self, bases, figure_4_3, grid};
 use crate::contiguous::scan::Scan;
 use crate::contiguous::*;
-use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::NameError;
 use replay_core::topology::Topology;
 
 mod properties;
 
 fn build(name: &str, topology: &Topology) -> Box<dyn Allocator> {
-    let spec: AllocatorSpec = name.parse().expect("a legal name");
+    let spec = crate::allocator(name).expect("a legal name");
     spec.build(topology, 0).expect("a legal machine")
 }
 
 fn try_build(name: &str, topology: &str) -> Result<Box<dyn Allocator>, String> {
-    let spec: AllocatorSpec = name.parse().map_err(|e: NameError| e.to_string())?;
+    let spec = crate::allocator(name).map_err(|e: NameError| e.to_string())?;
     spec.build(&topology.parse().expect("a machine"), 0).map_err(|e| e.to_string())
 }
 
@@ -230,7 +229,7 @@ fn explained_values_decide_the_choice() {
 #[test]
 fn names_have_one_canonical_form() {
     let canonical = |text: &str| {
-        let spec = text.parse::<AllocatorSpec>();
+        let spec = crate::allocator(text);
         spec.map(|spec| spec.to_string()).map_err(|e| e.to_string())
     };
     for (text, expected) in [

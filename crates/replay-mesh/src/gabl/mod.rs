@@ -28,7 +28,9 @@ use crate::busy_list::describe_search;
 use crate::busy_list::placer::Placer;
 use replay_core::allocator::explain::ExplanationLog;
 use replay_core::allocator::submesh::{SubMesh, volume};
-use replay_core::allocator::{Allocator, Capabilities, Engine, MachineEvent, Refusal, Request, RunSetup, Stats, require_free};
+use replay_core::allocator::{
+    Allocator, Capabilities, Engine, MachineEvent, Refusal, Request, RunSetup, Stats, require_free,
+};
 use replay_core::machine::Machine;
 use replay_core::topology::{Grid, NodeId};
 

@@ -1,9 +1,9 @@
 //! Table of `gabl`.
 
-use crate::gabl::{Gabl, GablOptions, TieShrink};
 use crate::busy_list::{ENGINE, MESH};
-use replay_core::allocator::{AllocatorOptions, mesh_of};
+use crate::gabl::{Gabl, GablOptions, TieShrink};
 use replay_core::allocator::{Allocator, Engine};
+use replay_core::allocator::{AllocatorOptions, mesh_of};
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::topology::Topology;
 

@@ -1,5 +1,5 @@
-use crate::gabl::*;
 use crate::busy_list::cases::{busy, grid, meshes, nodes, unit, units};
+use crate::gabl::*;
 use proptest::prelude::*;
 
 impl Gabl {

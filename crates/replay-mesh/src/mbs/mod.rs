@@ -26,9 +26,11 @@ pub mod records;
 use self::forest::{Division, Forest, ListOrder};
 use self::records::Records;
 use replay_core::allocator::explain::{self, ExplanationLog};
-use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::allocator::submesh::SubMesh;
-use replay_core::allocator::{Allocator, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats, require_free};
+use replay_core::allocator::{
+    Allocator, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats, require_free,
+};
+use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::topology::{Grid, NodeId, Topology};

@@ -2,9 +2,8 @@ mod list_implementation;
 
 use self::list_implementation::ListImplementation;
 use crate::mbs::*;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::topology::Coord;
 use proptest::prelude::*;
+use replay_core::topology::Coord;
 
 /// A machine and an allocator with the same history.
 struct Bench {
@@ -303,7 +302,7 @@ proptest! {
 fn names_and_machines_are_checked() {
     assert!(table().names().eq(["mbs", "granular-mbs", "octet-mbs"]));
     let canonical = |text: &str| {
-        let spec = text.parse::<AllocatorSpec>();
+        let spec = crate::allocator(text);
         spec.map(|spec| spec.to_string()).map_err(|e| e.to_string())
     };
     assert_eq!(canonical("mbs[splitting=ahead]").as_deref(), Ok("mbs"));
@@ -312,7 +311,7 @@ fn names_and_machines_are_checked() {
     assert!(canonical("granular-mbs[splitting=ahead]").is_err());
     let builds = |name: &str, machine: &str| {
         let topology: Topology = machine.parse().expect("a machine");
-        name.parse::<AllocatorSpec>().expect("known").build(&topology, 0).is_ok()
+        crate::allocator(name).expect("known").build(&topology, 0).is_ok()
     };
     assert!(builds("mbs", "torus:5x7") && builds("granular-mbs", "5x7"));
     assert!(builds("octet-mbs", "torus:4x4x4") && !builds("octet-mbs", "8x8"));

@@ -1,8 +1,7 @@
-use crate::midplane::*;
 use crate::contiguous::reference::{self, grid};
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::naming::NameError;
+use crate::midplane::*;
 use proptest::prelude::*;
+use replay_core::naming::NameError;
 
 fn machine(topology: &str) -> Machine {
     Machine::new(topology.parse().expect("a machine"))
@@ -67,7 +66,7 @@ fn without_rotation_only_the_given_orientation_is_tried() {
 #[test]
 fn rejects_machines_without_whole_units() {
     let build = |name: &str, topology: &str| {
-        let spec: AllocatorSpec = name.parse().map_err(|e: NameError| e.to_string())?;
+        let spec = crate::allocator(name).map_err(|e: NameError| e.to_string())?;
         let built = spec.build(&topology.parse().expect("a machine"), 0);
         built.map(|_| spec.to_string()).map_err(|e| e.to_string())
     };

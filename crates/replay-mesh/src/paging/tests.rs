@@ -1,7 +1,6 @@
 use crate::paging::*;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::topology::Coord;
 use proptest::prelude::*;
+use replay_core::topology::Coord;
 
 /// Index and processors of a page.
 type Page = (usize, Vec<NodeId>);
@@ -130,7 +129,7 @@ fn pages_follow_the_index() {
 #[test]
 fn names_have_one_canonical_form() {
     let canonical = |text: &str| {
-        let spec = text.parse::<AllocatorSpec>();
+        let spec = crate::allocator(text);
         spec.map(|spec| spec.to_string()).map_err(|e| e.to_string())
     };
     assert_eq!(canonical("paging[size=0,index=row-major]").as_deref(), Ok("paging"));

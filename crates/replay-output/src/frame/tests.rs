@@ -467,8 +467,8 @@ fn tables_of_streams_and_contention_can_be_concatenated() {
         let point = Point {
             topology: "4x4".parse().expect("a machine"),
             stream: StochasticStream { jobs: 5, ..StochasticStream::new([4, 4, 1]) },
-            scheduler: "fcfs".parse().expect("a scheduler"),
-            allocator: allocator.parse().expect("an allocator"),
+            scheduler: replay_strategies::scheduler("fcfs").expect("a scheduler"),
+            allocator: replay_strategies::allocator(allocator).expect("an allocator"),
             life: Life::RunTimes,
             counting: Default::default(),
         };

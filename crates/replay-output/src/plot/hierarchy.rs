@@ -114,7 +114,7 @@ mod tests {
             ReadOptions::default(),
         );
         let scheduler: replay_core::scheduler::registry::SchedulerSpec =
-            "fcfs".parse().expect("a scheduler");
+            replay_strategies::scheduler("fcfs").expect("a scheduler");
         let topology = machine.parse().expect("a machine");
         let trace = Trace::new(
             Arc::new(workload.expect("a trace")),
@@ -122,7 +122,7 @@ mod tests {
             policy.name,
             std::slice::from_ref(&scheduler),
         );
-        let allocator = allocator.parse().expect("an allocator");
+        let allocator = replay_strategies::allocator(allocator).expect("an allocator");
         let cell = Cell { trace: Arc::new(trace), scheduler, allocator, seed: 0 };
         let stop = CancelToken::new();
         let measure = Measure { placements: true, ..Measure::default() };

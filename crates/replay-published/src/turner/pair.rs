@@ -6,13 +6,13 @@
 
 use replay_core::allocator::{Allocator, Capabilities, Refusal, Request};
 use replay_core::cancel::CancelToken;
-use replay_cubes::cluster::time_sharing::Sharing;
-use replay_cubes::cluster::{Application, Kernel, TimeSharing};
 use replay_core::machine::Machine;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Observer, Simulation, SimulationError, Starts};
 use replay_core::topology::{Cluster, NodeId, Topology};
 use replay_core::workload::{Job, JobId};
+use replay_cubes::cluster::time_sharing::Sharing;
+use replay_cubes::cluster::{Application, Kernel, TimeSharing};
 
 /// Placement of the two jobs. The first host of a job runs its barrier process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use replay_core::topology::hierarchy::Blocks;
 use replay_slurm::hierarchy::Denied;
 use replay_slurm::hierarchy::slurm_block::BlockOptions;
-use replay_core::topology::hierarchy::Blocks;
 
 type Nodes = BTreeSet<u32>;
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use replay_core::topology::hierarchy::Tree;
 use replay_slurm::hierarchy::Denied;
 use replay_slurm::hierarchy::slurm_tree::{Since, TreeOptions};
-use replay_core::topology::hierarchy::Tree;
 
 fn ancestors(tree: &Tree, switch: usize) -> Vec<usize> {
     let parent = |&at: &usize| tree.switches()[at].parent.map(|parent| parent as usize);

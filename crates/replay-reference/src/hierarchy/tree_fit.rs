@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use replay_slurm::hierarchy::Denied;
 use replay_core::topology::hierarchy::Tree;
+use replay_slurm::hierarchy::Denied;
 
 /// A decision: the free nodes, the expected end of the job on each busy node, the time, and the expected end of the job
 /// if it starts now.

@@ -22,10 +22,12 @@ use std::collections::HashMap;
 use std::io::{BufRead, Write};
 
 use crate::hierarchy::{Denied, FreeNodes, Rule, RuleOptions};
+use crate::placement::cases::{
+    Answer, Answered, CasesError, Columns, MachineError, answer_rows, record,
+};
 use replay_core::allocator::Times;
 use replay_core::metrics::allocations::format_nodes;
 use replay_core::naming::StrategyName;
-use crate::placement::cases::{Answer, Answered, CasesError, Columns, MachineError, answer_rows, record};
 use replay_core::sanitize::excerpt;
 use replay_core::topology::{Hierarchy, NodeId};
 use replay_core::workload::nodes;

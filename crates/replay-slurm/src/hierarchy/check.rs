@@ -4,16 +4,16 @@
 use std::cmp::Reverse;
 use std::fmt::Write;
 
-use replay_core::machine::FreeNodes;
 use crate::hierarchy::{Rule, RuleOptions};
+use crate::topology_file::Misordered;
 use replay_core::allocator::Times;
+use replay_core::machine::FreeNodes;
 use replay_core::naming::StrategyName;
 use replay_core::number::{counted, grouped};
 use replay_core::sanitize::excerpt;
 use replay_core::table::{Column, Table, name};
 use replay_core::topology::Hierarchy;
 use replay_core::topology::hierarchy::{Blocks, HierarchyKind, Simplification, Tree};
-use crate::topology_file::Misordered;
 
 /// Largest [`sweep_cost`] at which [`findings`] places jobs of every size.
 const MAX_COST: u128 = 1 << 33;
@@ -505,8 +505,8 @@ impl Roots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_core::topology::Topology;
     use crate::topology_file::TopologyFile;
+    use replay_core::topology::Topology;
 
     fn machine(name: &str) -> Hierarchy {
         let topology: Topology = name.parse().expect("a machine");

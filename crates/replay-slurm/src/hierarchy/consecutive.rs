@@ -4,8 +4,8 @@
 //! job has all its nodes: the shortest run that can hold the remaining nodes, or the longest run if no run can hold them.
 //! Among runs of the same length, the rule takes the first. Within a run, the nodes with the lowest numbers are taken.
 
-use replay_core::machine::FreeNodes;
 use replay_core::allocator::explain::{ExplanationLog, count};
+use replay_core::machine::FreeNodes;
 use replay_core::topology::NodeId;
 
 /// Appends `size` free nodes to `chosen`. At least `size` nodes must be free.

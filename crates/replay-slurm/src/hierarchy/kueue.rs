@@ -11,8 +11,8 @@
 use std::cmp::Reverse;
 
 use crate::hierarchy::Denied;
-use replay_core::machine::FreeNodes;
 use replay_core::allocator::explain::{ExplanationLog, Listing, count};
+use replay_core::machine::FreeNodes;
 use replay_core::sanitize::excerpt;
 use replay_core::topology::hierarchy::Tree;
 use replay_core::topology::{Hierarchy, NodeId};

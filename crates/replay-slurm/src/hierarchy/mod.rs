@@ -37,7 +37,9 @@ use self::slurm_block::{BlockOptions, BlockRule};
 use self::slurm_tree::{TreeOptions, TreeRule};
 use self::tree_fit::FitRule;
 use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::{Allocator, Bounds, Capabilities, MachineEvent, Refusal, Request, RunSetup, Times};
+use replay_core::allocator::{
+    Allocator, Bounds, Capabilities, MachineEvent, Refusal, Request, RunSetup, Times,
+};
 use replay_core::machine::{FreeNodes, Machine};
 use replay_core::topology::{Hierarchy, NodeId, Topology};
 
@@ -236,7 +238,7 @@ impl Rule {
 
 /// Allocator that places jobs by a rule.
 #[derive(Clone, Debug)]
-pub(crate) struct RuleAllocator {
+pub struct RuleAllocator {
     rule: Rule,
     free: FreeNodes,
     /// Cache by job size: whether the rule finds a placement on the idle machine.

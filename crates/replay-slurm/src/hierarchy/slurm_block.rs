@@ -10,8 +10,8 @@
 //! and one sort of the base blocks of each used lower block.
 
 use crate::hierarchy::Denied;
-use replay_core::machine::FreeNodes;
 use replay_core::allocator::explain::{ExplanationLog, Listing, count};
+use replay_core::machine::FreeNodes;
 use replay_core::topology::NodeId;
 use replay_core::topology::hierarchy::Blocks;
 

@@ -8,9 +8,9 @@
 //! Cost: one pass over the leaves, and a second pass for the last chosen leaf. Each chosen leaf also costs one pass
 //! over the runs of leaves, where a run is directly below one switch.
 
-use replay_core::machine::FreeNodes;
 use crate::hierarchy::{Denied, consecutive};
 use replay_core::allocator::explain::{ExplanationLog, Listing, count};
+use replay_core::machine::FreeNodes;
 use replay_core::topology::hierarchy::Tree;
 use replay_core::topology::{Hierarchy, NodeId};
 

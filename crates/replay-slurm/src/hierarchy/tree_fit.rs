@@ -22,9 +22,9 @@
 use std::cmp::{Ordering, Reverse};
 
 use crate::hierarchy::Denied;
-use replay_core::machine::FreeNodes;
 use replay_core::allocator::Times;
 use replay_core::allocator::explain::{ExplanationLog, Listing, count};
+use replay_core::machine::FreeNodes;
 use replay_core::topology::hierarchy::Tree;
 use replay_core::topology::{Hierarchy, NodeId};
 

@@ -1,5 +1,6 @@
 use crate::topology_file::*;
 use replay_core::topology::hierarchy::{HierarchyKind, Simplification};
+use replay_core::topology::{Topology, content_digest};
 
 fn conf(text: &str) -> Result<TopologyFile, String> {
     TopologyFile::read(text, "t.conf", None).map_err(|error| error.to_string())

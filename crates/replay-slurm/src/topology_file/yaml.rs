@@ -1,8 +1,8 @@
 //! Parser of `topology.yaml`.
 
-use crate::topology_file::{Entries, TopologyFileError};
-use crate::placement::config::{ConfigError, ENTRY_KEYS, choose, named_topologies, yaml};
 use crate::placement::config::fields::Field;
+use crate::placement::config::{ConfigError, ENTRY_KEYS, choose, named_topologies, yaml};
+use crate::topology_file::{Entries, TopologyFileError};
 use replay_core::topology::hierarchy::{BlockEntry, SwitchEntry};
 
 impl From<ConfigError> for TopologyFileError {

@@ -6,8 +6,8 @@ use std::io::Read;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use replay_core::lines::LONGEST_TEXT;
 use crate::placement::config::Config;
+use replay_core::lines::LONGEST_TEXT;
 use replay_core::topology::Topology;
 
 /// Path of a file, and its content at the time when the parameter was parsed.

@@ -1,15 +1,15 @@
 //! Explanations of decisions.
 
+use crate::placement::Layout;
+use crate::placement::decide::Query;
+use crate::placement::segments;
+use crate::placement::torus::cells_of;
 use crate::torus3d::Placements;
 use crate::torus3d::selection_rules::SelectionRule;
 use crate::torus3d::tied::{Tied, Weighed};
 use replay_core::allocator::Request;
 use replay_core::allocator::candidate_set::{CandidateSet, ScoredCandidate};
 use replay_core::allocator::explain::{self, Listing};
-use crate::placement::Layout;
-use crate::placement::decide::Query;
-use crate::placement::segments;
-use crate::placement::torus::cells_of;
 use replay_core::topology::NodeId;
 
 /// Position of a box: torus, placement, anchor.

@@ -24,15 +24,18 @@ use std::sync::Arc;
 
 use tied::Tied;
 
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::{Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats, require_free};
-use replay_core::cancel::CancelToken;
-use replay_core::machine::Machine;
 use crate::placement::decide::{Decider, Pick};
 use crate::placement::free_anchors::FreeAnchors;
 use crate::placement::segments::{self, place};
 use crate::placement::torus::cells_of;
 use crate::placement::{Layout, Torus, fragmentation, rank};
+use replay_core::allocator::explain::ExplanationLog;
+use replay_core::allocator::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
+};
+use replay_core::cancel::CancelToken;
+use replay_core::machine::Machine;
 use replay_core::topology::{NodeId, Topology};
 
 /// Treatment of a job whose size is not on the menu.

@@ -2,6 +2,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use crate::placement::menu::{AnchorRule, Anchors, Menu, wrapped};
+use crate::placement::ties::{CandidateFilter, TermWeights, TermWeightsError};
+use crate::placement::{Layout, Torus};
 use crate::torus3d::described::Described;
 use crate::torus3d::frequencies::Frequencies;
 use crate::torus3d::tied::{Choice, Rule, Tied};
@@ -10,9 +13,6 @@ use crate::torus3d::{Fit, Placements};
 use replay_core::allocator::grid_of;
 use replay_core::allocator::{Allocator, AllocatorOptions};
 use replay_core::naming::{Entry, Table, kind};
-use crate::placement::menu::{AnchorRule, Anchors, Menu, wrapped};
-use crate::placement::ties::{CandidateFilter, TermWeights, TermWeightsError};
-use crate::placement::{Layout, Torus};
 use replay_core::topology::Topology;
 
 /// Options of `slurm-torus3d` and `placements`.

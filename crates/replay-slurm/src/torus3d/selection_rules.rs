@@ -128,7 +128,7 @@ mod tests {
             assert_eq!(names.len(), rules.len());
             for name in names {
                 let spec = format!("placements[{name}]");
-                let spec = spec.parse::<replay_core::allocator::registry::AllocatorSpec>();
+                let spec = crate::allocator(&spec);
                 assert_eq!(spec.expect(&name).to_string(), format!("placements[{name}]"));
             }
             for (i, one) in rules.iter().enumerate() {

@@ -1,11 +1,10 @@
 use crate::torus3d::*;
 use replay_core::allocator::Times;
-use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::topology::Topology;
 
 fn built(name: &str, machine: &str) -> Result<(Box<dyn Allocator>, Machine), String> {
     let topology: Topology = machine.parse().expect(machine);
-    let spec: AllocatorSpec = name.parse().expect(name);
+    let spec = crate::allocator(name).expect(name);
     let allocator = spec.build(&topology, 0).map_err(|e| e.to_string())?;
     Ok((allocator, Machine::new(topology)))
 }
@@ -99,10 +98,10 @@ fn minimizes_the_delay_of_larger_jobs() {
 
 #[test]
 fn weights_replace_the_rule_of_slurm() {
-    let name = |text: &str| text.parse::<AllocatorSpec>().map(|spec| spec.to_string());
+    let name = |text: &str| crate::allocator(text).map(|spec| spec.to_string());
     assert_eq!(name("slurm-torus3d[tie=slurm]").as_deref(), Ok("slurm-torus3d"));
     assert_eq!(name("placements[tie=auto]").as_deref(), Ok("placements"));
-    let identity = |text: &str| text.parse::<AllocatorSpec>().map(|spec| spec.identity());
+    let identity = |text: &str| crate::allocator(text).map(|spec| spec.identity());
     assert_eq!(identity("placements[segment=8,tie=slurm]"), identity("placements[segment=8]"));
     assert_ne!(identity("placements[tie=slurm]"), identity("placements"));
     assert_eq!(name("placements[tie=1,0,0]").as_deref(), Ok("placements[tie=1]"));
@@ -207,9 +206,10 @@ fn described(toruses: &str, parameters: &str) -> (Box<dyn Allocator>, Machine) {
     let text = format!("- topology: t\n  torus3d:\n    toruses:\n{toruses}");
     std::io::Write::write_all(&mut file, text.as_bytes()).expect("written");
     let path = file.path().display();
-    let spec: AllocatorSpec =
-        format!("slurm-torus3d[file={path}{parameters}]").parse().expect("a strategy");
-    let machine = spec.described().expect("a machine").expect("the file describes a machine");
+    let spec =
+        crate::allocator(&format!("slurm-torus3d[file={path}{parameters}]")).expect("a strategy");
+    let options = spec.options::<PlacementOptions>().expect("options of boxes");
+    let machine = options.described().expect("a machine").expect("the file describes a machine");
     (spec.build(&machine, 0).expect("works"), Machine::new(machine))
 }
 

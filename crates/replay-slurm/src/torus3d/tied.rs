@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::placement::decide::Pick;
+use crate::placement::ties::{CandidateFilter, TermWeights, TieQuery, Ties};
+use crate::placement::{Layout, Placement, Torus};
 use crate::torus3d::frequencies::Frequencies;
 use crate::torus3d::selection_rules::SelectionRule;
 use crate::torus3d::tuned::{Tuner, Tuning};
 use replay_core::allocator::Times;
 use replay_core::cancel::CancelToken;
-use crate::placement::decide::Pick;
-use crate::placement::ties::{CandidateFilter, TermWeights, TieQuery, Ties};
-use crate::placement::{Layout, Placement, Torus};
 use replay_core::topology::NodeId;
 
 /// Rule that decides in place of Slurm's rule, either always or while its loss is the smallest loss.

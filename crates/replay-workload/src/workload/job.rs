@@ -34,3 +34,12 @@ pub struct Job {
     /// value may be less than `run`. `None` if unknown.
     pub limit: Option<u32>,
 }
+
+impl Job {
+    /// Creates a job with an exact estimate. Its number and line are 0; it has no shape, and no limit is known. Times are
+    /// in seconds.
+    pub const fn exact(submit: i64, run: i64, size: u32) -> Self {
+        let (number, line, shape, limit) = (0, 0, None, None);
+        Self { number, submit, run, estimate: run, size, line, shape, limit }
+    }
+}

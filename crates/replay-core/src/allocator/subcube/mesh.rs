@@ -16,7 +16,8 @@ use crate::topology::NodeId;
 /// a relative address of the mesh's subcube.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mesh {
-    sides: [u32; 3],
+    /// The sides along x, y and z.
+    pub sides: [u32; 3],
     /// Number of bits of the relative address that x, y and z use.
     bits: [u32; 3],
 }
@@ -153,6 +154,3 @@ impl Mesh {
         }
     }
 }
-
-#[cfg(test)]
-pub(super) mod tests;

@@ -1,14 +1,15 @@
 use super::*;
 use crate::cancel::Cancelled;
+use crate::registries::Registries;
 use crate::scheduler::registry::SchedulerSpec;
 use proptest::prelude::*;
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
-    Job { estimate, ..crate::simulation::job(submit, run, size) }
+    Job { estimate, ..Job::exact(submit, run, size) }
 }
 
 fn starts(scheduler: &str, processors: u32, jobs: &[Job]) -> Vec<i64> {
-    let spec: SchedulerSpec = scheduler.parse().expect("known");
+    let spec = Registries::new().schedulers.read(scheduler).expect("known");
     let timeline =
         Timeline::compute(jobs, processors, spec.build(processors).as_mut(), &CancelToken::new());
     timeline.expect("schedulable").starts().to_vec()

@@ -1,12 +1,12 @@
 use crate::cluster::time_sharing::*;
 use crate::elmer::{Elmer, HostSelection, Pick};
+use proptest::prelude::*;
 use replay_core::allocator::{Allocator, Refusal, Request};
 use replay_core::cancel::CancelToken;
 use replay_core::machine::Machine;
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Decision, Observer, RunTimes, Simulation, Starts, job};
+use replay_core::simulation::{Decision, Observer, RunTimes, Simulation, Starts};
 use replay_core::topology::Topology;
-use proptest::prelude::*;
 
 #[derive(Default)]
 struct Log {
@@ -51,7 +51,13 @@ fn elmer(machine: &str, guarded: bool) -> Elmer {
 
 /// Returns jobs that request 4, 3, 2, 4 and 1 of six hosts, in this order.
 fn vector() -> Vec<Job> {
-    vec![job(0, 100, 4), job(1, 200, 3), job(2, 300, 2), job(3, 400, 4), job(4, 500, 1)]
+    vec![
+        Job::exact(0, 100, 4),
+        Job::exact(1, 200, 3),
+        Job::exact(2, 300, 2),
+        Job::exact(3, 400, 4),
+        Job::exact(4, 500, 1),
+    ]
 }
 
 #[test]
@@ -101,7 +107,7 @@ fn start_and_end_costs_delay_work_and_release() {
     };
     let cluster = Cluster::new(6, 1).expect("small");
     let mut service = TimeSharing::new(cluster, sharing, &[]);
-    let jobs = [job(0, 1000, 6), job(0, 1000, 1)];
+    let jobs = [Job::exact(0, 1000, 6), Job::exact(0, 1000, 1)];
     let log = run("cluster:6", &jobs, &mut elmer("cluster:6", true), Some(&mut service));
     // The first job takes 103 ms to start, 1 s to run and 57 ms to end. The second job takes 59 ms
     // to start, 1 s to run and 13 ms to end.
@@ -117,7 +123,7 @@ fn a_starting_job_uses_no_processor() {
     };
     let cluster = Cluster::new(1, 2).expect("small");
     let mut service = TimeSharing::new(cluster, sharing, &[]);
-    let jobs = [job(0, 100, 1), job(0, 100, 1)];
+    let jobs = [Job::exact(0, 100, 1), Job::exact(0, 100, 1)];
     let log = run("cluster:1x2", &jobs, &mut elmer("cluster:1x2", true), Some(&mut service));
     // Both jobs are ready at 59, but the slot of the second job is below the slot of the first job.
     // The first job stops computing at 159, and its slot becomes free at 59 + 100 + 13.
@@ -132,7 +138,8 @@ fn version_2_avoids_busy_hosts() {
     let half = Application::Even { demand: 0.5 };
     let applications = [Application::BUSY, half, Application::BUSY, Application::BUSY];
     let mut service = TimeSharing::new(cluster, Sharing::PLAIN, &applications);
-    let jobs = [job(0, 100, 1), job(0, 100, 1), job(1, 10, 1), job(2, 10, 1)];
+    let jobs =
+        [Job::exact(0, 100, 1), Job::exact(0, 100, 1), Job::exact(1, 10, 1), Job::exact(2, 10, 1)];
     let log = run("cluster:2x2", &jobs, &mut allocator, Some(&mut service));
     // The second job uses half of the processor of host 1. The third job shares host 1 and uses the
     // other half of the processor, so the job takes 20 ticks. The fourth job waits for the third
@@ -166,7 +173,7 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
         jobs.into_iter()
             .map(|(gap, time, size)| {
                 now += gap;
-                job(now, time, size)
+                Job::exact(now, time, size)
             })
             .collect()
     })

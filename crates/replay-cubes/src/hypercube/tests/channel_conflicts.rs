@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::meshes::all_pairs;
 use crate::hypercube::auxiliary::{Auxiliary, Release};
 use crate::hypercube::free_list::FreeList;
-use replay_core::allocator::subcube::tests::all_pairs;
 use replay_core::allocator::subcube::SidesRule;
 use replay_core::allocator::{Allocator, MachineEvent, Request};
 use replay_core::machine::Machine;

@@ -6,13 +6,14 @@ pub mod reference;
 mod agreement;
 mod channel_conflicts;
 mod conservation;
+mod meshes;
 mod recognition_counts;
 mod vectors;
 
 use crate::hypercube::block_search::BlockSearch;
-use replay_core::allocator::subcube::Cube;
 use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::{free_list, maximal_set, multiple_gray_code};
+use replay_core::allocator::subcube::Cube;
 
 fn cube(text: &str) -> Cube {
     text.parse().expect("a subcube")

@@ -1,9 +1,9 @@
 //! Number of subcubes that each strategy recognises, on machines on which exactly the processors of
 //! one subcube are free.
 
-use replay_core::allocator::subcube::Cube;
 use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::tests::{cube, cubic_strategies, reference};
+use replay_core::allocator::subcube::Cube;
 
 fn binomial(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |product, i| product * (n - i) / (i + 1))

@@ -1,11 +1,11 @@
 //! Reference implementations that follow the definitions of the strategies directly.
 
 use crate::hypercube::auxiliary::Release;
-use replay_core::allocator::subcube::Cube;
 use crate::hypercube::cubic::Subcubes;
-use replay_core::allocator::subcube::gray;
-use replay_core::allocator::subcube::Mesh;
 use crate::hypercube::multiple_gray_code::MultipleGrayCode;
+use replay_core::allocator::subcube::Cube;
+use replay_core::allocator::subcube::Mesh;
+use replay_core::allocator::subcube::gray;
 
 /// Returns every subcube of `k` dimensions of a hypercube of `n` dimensions, in order of stars and
 /// then of bases.

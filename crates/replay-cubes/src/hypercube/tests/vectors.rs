@@ -1,12 +1,12 @@
 //! The sequences of section 4 of the specification: TV-FL and TV-A to TV-D.
 
 use crate::hypercube::auxiliary::{Auxiliary, Release};
-use replay_core::allocator::subcube::Cube;
 use crate::hypercube::cubic::Cubic;
 use crate::hypercube::free_list::FreeList;
 use crate::hypercube::lists::CubeLists;
-use replay_core::allocator::subcube::SidesRule;
 use crate::hypercube::tests::cube;
+use replay_core::allocator::subcube::Cube;
+use replay_core::allocator::subcube::SidesRule;
 use replay_core::allocator::{Allocator, MachineEvent, Refusal, Request};
 use replay_core::machine::Machine;
 use replay_core::topology::{Hypercube, NodeId, Topology};

@@ -6,7 +6,6 @@ use super::*;
 use crate::RunContext;
 use crate::contention::Messages;
 use crate::contention::isolate;
-use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::CancelToken;
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::Job;
@@ -24,7 +23,7 @@ fn run_with(
     allocator: &str,
     seed: u64,
 ) -> Result<TraceRun, TraceError> {
-    let allocator: AllocatorSpec = allocator.parse().expect("a name");
+    let allocator = replay_strategies::allocator(allocator).expect("a name");
     let mut allocator = allocator.build(input.topology, seed)?;
     run_trace(input, isolation, &SchedulerSpec::fcfs(), allocator.as_mut(), seed)
 }
@@ -105,7 +104,7 @@ fn one_by_one(machine: &str, jobs: &[(u32, i64)], pattern: &str, mapping: Mappin
     let input = ContentionInput { jobs: &jobs, topology, messages, watch: RunContext::new(&flag) };
     let isolation = isolate(input, 1.0, seed).expect("it runs");
     let mut ran = 0;
-    for name in replay_core::allocator::registry::standard().names() {
+    for name in replay_strategies::standard().allocators.names() {
         // Some allocators do not support the machine. For some allocators, the run fails because the allocator folds
         // jobs or rounds up sizes.
         let Ok(run) = run_with(input, &isolation, name, seed) else { continue };

@@ -9,7 +9,6 @@ use crate::files::Dir;
 use crate::journal::{JOURNAL_FILE, Journal};
 use crate::search::*;
 use crate::{Cell, Measure, RunContext, Trace, run_cell};
-use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::CancelToken;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::workload::{Policy, Window, Workload};
@@ -37,7 +36,7 @@ fn problem(traces: &[Arc<Trace>], objective: &str, constraints: &[&str]) -> Prob
     };
     let parts: Vec<SearchTrace> = traces.iter().map(part).collect::<Result<_, _>>().expect("parts");
     let constraints = constraints.iter().map(|text| text.parse().expect("a constraint")).collect();
-    let allocator: AllocatorSpec = "mc1x1".parse().expect("an allocator");
+    let allocator = replay_strategies::allocator("mc1x1").expect("an allocator");
     Problem::new(
         parts,
         allocator,
@@ -93,7 +92,7 @@ fn exhaustive_search_equals_a_plain_loop() {
     for (slack, sr) in [("0", 1), ("0", 2), ("0.2", 1), ("0.2", 2)] {
         for (a, w, b) in (0..27).map(|i| (i / 9, i / 3 % 3, i % 3)) {
             let allocator = format!("mc1x1[tie={sr},{a},{w},{b},slack={slack}]");
-            let allocator = allocator.parse().expect("an allocator");
+            let allocator = replay_strategies::allocator(&allocator).expect("an allocator");
             let cell =
                 Cell { trace: trace.clone(), scheduler: SchedulerSpec::easy(), allocator, seed: 0 };
             let sum = run_cell(0, &cell, Measure::default(), RunContext::new(&CancelToken::new()))
@@ -252,7 +251,7 @@ fn rejects_problems_without_anything_to_search() {
         &CancelToken::new(),
     );
     let made = |allocator: &str| {
-        let allocator = allocator.parse().expect("an allocator");
+        let allocator = replay_strategies::allocator(allocator).expect("an allocator");
         let parts = vec![part.as_ref().expect("a part").clone()];
         Problem::new(
             parts,

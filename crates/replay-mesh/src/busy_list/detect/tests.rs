@@ -1,8 +1,8 @@
-use crate::busy_list::detect::*;
 use crate::busy_list::cases::{busy, grid, is_free, meshes, unit, units};
+use crate::busy_list::detect::*;
+use proptest::prelude::*;
 use replay_core::allocator::submesh::SubMesh;
 use replay_core::topology::Grid;
-use proptest::prelude::*;
 
 fn list(grid: &Grid, units: &[SubMesh]) -> BusyList {
     let mut list = BusyList::new(grid);

@@ -8,7 +8,10 @@
 
 use crate::contiguous::scan::Scan;
 use replay_core::allocator::submesh::{Shapes, Shaping, SubMesh, permutations, volume};
-use replay_core::allocator::{Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats, require_free};
+use replay_core::allocator::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    require_free,
+};
 use replay_core::machine::Machine;
 use replay_core::topology::{Coord, Grid, NodeId};
 

@@ -3,10 +3,10 @@
 
 use proptest::prelude::*;
 
-use crate::placement::tests::{Bench, Box3, Request};
 use crate::placement::decide::Pick;
 use crate::placement::positions::around;
 use crate::placement::rank;
+use crate::placement::tests::{Bench, Box3, Request};
 use crate::placement::torus::{Cells, Layout};
 
 /// A placement with all its anchors. An anchor is a list of cells, including holes.

@@ -1,10 +1,9 @@
 use proptest::prelude::*;
 
+use crate::placement::menu::{Anchors, Menu};
 use crate::torus3d::tuned::*;
-use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::{Allocator, MachineEvent, Request, RunSetup, Times};
 use replay_core::machine::Machine;
-use crate::placement::menu::{Anchors, Menu};
 use replay_core::topology::{NodeId, Topology};
 
 /// Returns a ring of four processors with boxes of one, two and four processors.
@@ -74,7 +73,7 @@ fn built(machine: &str, seed: u64) -> Box<dyn Allocator> {
         _ => "placements[tie=auto,shapes=first,freq=one,shadows=1,every=16]",
     };
     let topology: Topology = machine.parse().expect("a machine");
-    let spec: AllocatorSpec = name.parse().expect("a strategy");
+    let spec = crate::allocator(name).expect("a strategy");
     spec.build(&topology, seed).expect("works")
 }
 

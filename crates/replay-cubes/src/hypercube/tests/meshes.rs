@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use crate::allocator::subcube::mesh::*;
-use replay_cubes::hypercube::lists::Coalescer;
+use crate::hypercube::lists::Coalescer;
+use replay_core::allocator::subcube::{Cube, Mesh, deposit};
 
 fn mesh(x: u32, y: u32) -> Mesh {
     Mesh::new([x, y, 1])
@@ -135,7 +135,7 @@ fn route(from: u32, to: u32) -> impl Iterator<Item = Channel> {
     })
 }
 
-pub(in replay_cubes::hypercube) fn all_pairs(nodes: &[u32]) -> HashSet<Channel> {
+pub(super) fn all_pairs(nodes: &[u32]) -> HashSet<Channel> {
     let pairs = nodes.iter().flat_map(|&a| nodes.iter().map(move |&b| (a, b)));
     pairs.flat_map(|(a, b)| route(a, b)).collect()
 }

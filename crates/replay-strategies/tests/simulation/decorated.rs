@@ -2,12 +2,12 @@
 //! schedulers and allocators.
 
 use super::*;
-use crate::allocator;
-use crate::allocator::explain::ExplanationLog;
-use crate::allocator::Reduction;
-use crate::scheduler;
-use crate::simulation::WhenDown;
-use crate::simulation::outages::Window;
+use replay_core::allocator;
+use replay_core::allocator::Reduction;
+use replay_core::allocator::explain::ExplanationLog;
+use replay_core::scheduler;
+use replay_core::simulation::WhenDown;
+use replay_core::simulation::outages::Window;
 
 /// A decorator without overrides.
 struct Identity<T: ?Sized>(Box<T>);
@@ -180,15 +180,15 @@ fn a_decorated_scheduler_decides_like_the_bare_one() {
     ];
     let topology: Topology = "4x4".parse().expect("a machine");
     let mut compared = 0;
-    for name in scheduler::registry::standard().names().chain(variants) {
-        let spec: SchedulerSpec = name.parse().expect("a scheduler");
+    for name in standard().allocators.names().chain(variants) {
+        let spec = replay_strategies::scheduler(name).expect("a scheduler");
         let bare = || spec.build(16);
         let decorated = || Box::new(Identity(bare())) as Box<dyn Scheduler>;
         assert_eq!(decorated().capabilities(), bare().capabilities(), "{name}");
         for allocator in ["mc1x1", "first-fit", "frame-sliding", "buddy"] {
             for outages in [Outages::NONE, outages(WhenDown::Drain), outages(WhenDown::Requeue)] {
                 let jobs = busy(120, if outages.is_empty() { 4 } else { 3 });
-                let allocator: AllocatorSpec = allocator.parse().expect("a strategy");
+                let allocator = replay_strategies::allocator(allocator).expect("a strategy");
                 let run = |scheduler| {
                     let allocator = allocator.build(&topology, 1).expect("it works there");
                     run_as_text(&jobs, &topology, &outages, scheduler, allocator)
@@ -232,8 +232,8 @@ fn a_decorated_allocator_decides_like_the_bare_one() {
     ];
     let schedulers = ["easy", "easy[guard=place]", "out-of-order"];
     let (mut names, mut compared) = (std::collections::BTreeSet::new(), 0);
-    for name in registry::standard().names().chain(variants) {
-        let spec: AllocatorSpec = name.parse().expect("a strategy");
+    for name in standard().allocators.names().chain(variants) {
+        let spec = replay_strategies::allocator(name).expect("a strategy");
         let machines = match name {
             "midplane" => &["8x8x8"],
             "limit" => &["8x8"],
@@ -254,7 +254,7 @@ fn a_decorated_allocator_decides_like_the_bare_one() {
                 .into_iter()
                 .chain([("easy", outages(WhenDown::Requeue))])
             {
-                let scheduler: SchedulerSpec = scheduler.parse().expect("a scheduler");
+                let scheduler = replay_strategies::scheduler(scheduler).expect("a scheduler");
                 let jobs = busy(60, if machine == "cluster:8x2" { 2 } else { 3 });
                 let run = |allocator| {
                     let scheduler = scheduler.build(topology.slots() as u32);
@@ -273,7 +273,7 @@ fn a_decorated_allocator_decides_like_the_bare_one() {
             }
         }
     }
-    let missing = registry::standard().names().filter(|name| !names.contains(name));
+    let missing = standard().allocators.names().filter(|name| !names.contains(name));
     assert_eq!(missing.collect::<Vec<_>>(), ["recorded"]);
     assert!(compared > 400, "{compared}");
 }

@@ -177,7 +177,7 @@ fn refusals_last_if_and_only_if_declared() {
     let mut outcome: std::collections::BTreeMap<String, [bool; 2]> = Default::default();
     for (at, machine) in (0..).zip(MACHINES) {
         let topology: Topology = machine.parse().expect("a machine");
-        let reduced = REDUCED.map(|name| name.parse::<AllocatorSpec>().expect("a strategy"));
+        let reduced = REDUCED.map(|name| replay_strategies::allocator(name).expect("a strategy"));
         for spec in coupled_only(&topology).into_iter().chain(reduced) {
             let Ok(mut allocator) = spec.build(&topology, 5) else { continue };
             let lasts = allocator.capabilities().refusals_last;
@@ -235,7 +235,7 @@ fn a_refusal_covers_larger_and_later_jobs() {
     // Add one job that has a place and several jobs that have no place.
     jobs.push(job(6, 10, 10, 1));
     jobs.extend((0..9).map(|more| job(7, 10, 10, 2 + more % 3)));
-    let allocator: AllocatorSpec = "first-fit".parse().expect("an allocator");
+    let allocator = replay_strategies::allocator("first-fit").expect("an allocator");
     let topology: Topology = "9x1".parse().expect("a mesh");
     let calls = |allocator: &mut dyn Allocator| {
         let (stop, scheduler) = (CancelToken::new(), &mut OutOfOrder::new(QueueOrder::Fifo));

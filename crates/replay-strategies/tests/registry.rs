@@ -1,12 +1,14 @@
-use super::*;
-use crate::allocator::ties::TieRule;
-use crate::allocator::{Capabilities, MachineEvent, Request, RunSetup};
-use crate::machine::Machine;
-use crate::topology::{NodeId, Topology};
+//! Names of allocators.
+
 use proptest::prelude::*;
+use replay_core::allocator::ties::TieRule;
+use replay_core::allocator::{Capabilities, MachineEvent, Request, RunSetup};
+use replay_core::machine::Machine;
+use replay_core::topology::{NodeId, Topology};
+use replay_strategies::standard;
 
 fn canonical(text: &str) -> Result<String, String> {
-    text.parse::<AllocatorSpec>().map(|spec| spec.to_string()).map_err(|e| e.to_string())
+    replay_strategies::allocator(text).map(|spec| spec.to_string()).map_err(|e| e.to_string())
 }
 
 #[test]
@@ -48,7 +50,7 @@ fn names_have_one_canonical_form() {
     ] {
         assert_eq!(canonical(text).as_deref(), Ok(expected), "{text}");
     }
-    for name in standard().names() {
+    for name in standard().allocators.names() {
         assert_eq!(canonical(name).as_deref(), Ok(name));
     }
 }
@@ -81,7 +83,7 @@ fn misspelled_names_get_hints() {
 #[test]
 fn parameters_without_effect_do_not_change_the_identity() {
     let strategy =
-        |text: &str| text.parse::<AllocatorSpec>().expect("a known allocator").identity();
+        |text: &str| replay_strategies::allocator(text).expect("a known allocator").identity();
     for (text, same) in [
         ("mc1x1[tie=4,26,40,12]", "mc1x1[tie=4,13,20,6]"),
         ("mc1x1[tie=4,0,0,0,slack=0.1]", "mc1x1"),
@@ -107,7 +109,7 @@ fn parameters_without_effect_do_not_change_the_identity() {
 /// Typed values set from a grid must give the same strategy as values parsed from the name.
 #[test]
 fn typed_values_are_those_of_the_text() {
-    let base: AllocatorSpec = "mc1x1[wall=per-wall]".parse().expect("known");
+    let base = replay_strategies::allocator("mc1x1[wall=per-wall]").expect("known");
     let value = |key, text| base.value(key, text).expect("legal");
     let (order, slack) = (value("order", "scan"), value("slack", "0.1"));
     let tie: TieRule = "2,13,20,6".parse().expect("a vector");
@@ -118,7 +120,7 @@ fn typed_values_are_those_of_the_text() {
     let auto = value("slack", "auto");
     assert!(base.with([&auto], Some(tie)).is_err() && base.with([&auto], None).is_ok());
     assert!(base.value("size", "1").is_err() && base.value("order", "up").is_err());
-    let first_fit: AllocatorSpec = "first-fit".parse().expect("known");
+    let first_fit = replay_strategies::allocator("first-fit").expect("known");
     assert!(first_fit.has_parameter("rotate") && !first_fit.takes_tie());
     let rotate = first_fit.value("rotate", "yes").expect("legal");
     let turning = first_fit.with([&rotate], None).expect("legal");
@@ -142,8 +144,8 @@ proptest! {
         tie in proptest::sample::select(vec!["none", "2,13,20,6", "auto"]),
     ) {
         let topology: Topology = machine.parse().expect("a machine");
-        for name in standard().names() {
-            let spec: AllocatorSpec = name.parse().expect("known");
+        for name in standard().allocators.names() {
+            let spec = replay_strategies::allocator(name).expect("known");
             // The strategy that repeats a log makes no decisions.
             if spec.recorded() { continue; }
             let tie: TieRule = tie.parse().expect("legal");

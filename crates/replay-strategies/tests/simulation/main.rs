@@ -1,13 +1,21 @@
+//! Simulations with the strategies of the project.
+
 use proptest::prelude::*;
 
-use super::*;
-use crate::allocator::Decorator;
-use crate::allocator::registry::{self, AllocatorSpec};
-use crate::cancel::CancelToken;
-use crate::scheduler::registry::SchedulerSpec;
-use crate::scheduler::{OutOfOrder, Promises, QueueOrder};
-use crate::simulation::{Decisions, Outages, Simulation, Starts, Timeline};
-use crate::topology::Topology;
+use replay_core::allocator::Decorator;
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::allocator::{Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup};
+use replay_core::cancel::CancelToken;
+use replay_core::machine::Machine;
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::scheduler::{OutOfOrder, Promises, QueueOrder};
+use replay_core::scheduler::{Scheduler, Selection, System};
+use replay_core::simulation::{Decision, Observer, SimulationError, State};
+use replay_core::simulation::{Decisions, Outages, Simulation, Starts, Timeline};
+use replay_core::topology::NodeId;
+use replay_core::topology::Topology;
+use replay_core::workload::{Job, JobId};
+use replay_strategies::standard;
 
 /// Allocator for tests: first fit for contiguous processors in a row. Refuses a job if no gap is long enough.
 struct Intervals;
@@ -103,7 +111,7 @@ fn run(
     allocator: &mut dyn Allocator,
 ) -> Result<Log, SimulationError> {
     let topology: Topology = machine.parse().expect("a machine");
-    let scheduler: SchedulerSpec = scheduler.parse().expect("a scheduler");
+    let scheduler = replay_strategies::scheduler(scheduler).expect("a scheduler");
     let mut scheduler = scheduler.build(topology.processors() as u32);
     run_with(jobs, &topology, scheduler.as_mut(), allocator)
 }
@@ -141,10 +149,11 @@ fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
         "non-cubic[adjacent=no]",
         "afl[over=cube-buddy]",
     ];
-    let specs = registry::standard()
+    let specs = standard()
+        .allocators
         .names()
         .chain(variants)
-        .map(|name| name.parse::<AllocatorSpec>().expect("a strategy"));
+        .map(|name| replay_strategies::allocator(name).expect("a strategy"));
     // Folded jobs run longer than their estimates.
     let may = |spec: &AllocatorSpec| {
         let built = spec.build(topology, 1);
@@ -187,7 +196,7 @@ fn cancellation_ends_a_simulation_and_is_not_a_refusal() {
 }
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
-    Job { estimate, ..crate::simulation::job(submit, run, size) }
+    Job { estimate, ..replay_core::workload::Job::exact(submit, run, size) }
 }
 
 fn jobs(largest: u32) -> impl Strategy<Value = Vec<Job>> {
@@ -255,7 +264,7 @@ fn nothing_is_refused_twice_between_completions() {
     // From time 10 on, there are three holes of one processor; a job of two processors arrives at time 20.
     let held = [1000, 10, 1000, 10, 1000, 10, 1000].map(|run| job(0, run, run, 1));
     let jobs = [&held[..], &[job(20, 100, 100, 2), job(30, 2000, 2000, 1)]].concat();
-    let allocator: AllocatorSpec = "first-fit".parse().expect("an allocator");
+    let allocator = replay_strategies::allocator("first-fit").expect("an allocator");
     for scheduler in ["out-of-order[order=smallest]", "out-of-order", "easy[order=smallest]"] {
         let topology: Topology = "7x1".parse().expect("a mesh");
         let mut built = allocator.build(&topology, 0).expect("it works");
@@ -270,7 +279,7 @@ fn nothing_is_refused_twice_between_completions() {
 fn a_lazy_job_takes_the_place_of_a_completed_one() {
     let jobs = [job(0, 100, 100, 4), job(1, 100, 100, 4), job(2, 100, 100, 4)];
     for allocator in ["mc1x1", "first-fit"] {
-        let allocator: AllocatorSpec = allocator.parse().expect("an allocator");
+        let allocator = replay_strategies::allocator(allocator).expect("an allocator");
         let topology: Topology = "4x4".parse().expect("a mesh");
         let mut built = allocator.build(&topology, 0).expect("it works");
         let log = run(&jobs, "4x4", "lazy", built.as_mut()).expect("it runs");
@@ -284,7 +293,7 @@ fn a_lazy_job_takes_the_place_of_a_completed_one() {
 fn rounding_up_does_not_take_processors_from_the_head() {
     let jobs =
         [job(0, 100, 100, 10), job(0, 1000, 1000, 36), job(1, 50, 50, 63), job(2, 5000, 5000, 1)];
-    let paging: AllocatorSpec = "paging[size=1]".parse().expect("an allocator");
+    let paging = replay_strategies::allocator("paging[size=1]").expect("an allocator");
     let mut paging = paging.build(&"10x10".parse().expect("a mesh"), 0).expect("it works");
     let log = run(&jobs, "10x10", "easy", paging.as_mut()).expect("it runs");
     assert_eq!(log.starts, [0, 0, 100, 150]);
@@ -307,9 +316,9 @@ proptest! {
         ]),
     ) {
         let topology: Topology = "4x4".parse().expect("a mesh");
-        let spec: SchedulerSpec = scheduler.parse().expect("a scheduler");
+        let spec = replay_strategies::scheduler(scheduler).expect("a scheduler");
         let timeline = Timeline::compute(&jobs, 16, spec.build(16).as_mut(), &CancelToken::new()).expect("it runs");
-        let allocator: AllocatorSpec = allocator.parse().expect("an allocator");
+        let allocator = replay_strategies::allocator(allocator).expect("an allocator");
         let mut expected = vec![Vec::new(); jobs.len()];
         let mut built = allocator.build(&topology, 5).expect("it works");
         let stop = CancelToken::new();
@@ -393,6 +402,8 @@ fn a_refused_request_is_not_repeated_on_the_same_machine() {
 
 mod decision_cache;
 mod decorated;
+mod entry;
 mod guard;
+mod lockstep;
 mod outages;
 mod postponed;

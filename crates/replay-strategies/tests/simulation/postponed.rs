@@ -1,11 +1,11 @@
 //! Jobs that wait for a better place for a limited time.
 
 use super::*;
-use crate::simulation::outages::Window;
+use replay_core::simulation::outages::Window;
 
 fn on(machine: &str, allocator: &str, scheduler: &str, jobs: &[Job]) -> Log {
     let topology: Topology = machine.parse().expect("a machine");
-    let spec: AllocatorSpec = allocator.parse().expect("a strategy");
+    let spec = replay_strategies::allocator(allocator).expect("a strategy");
     let mut allocator = spec.build(&topology, 1).expect("it works there");
     run(jobs, machine, scheduler, allocator.as_mut()).expect("it runs")
 }
@@ -117,9 +117,9 @@ fn nodes_leave_trees_and_blocks_and_return() {
         ("block[4,16]:4x4", "random"),
     ] {
         let topology: Topology = machine.parse().expect("a machine");
-        let spec: AllocatorSpec = allocator.parse().expect("a strategy");
+        let spec = replay_strategies::allocator(allocator).expect("a strategy");
         let mut built = spec.build(&topology, 1).expect("it works there");
-        let mut scheduler = "fcfs".parse::<SchedulerSpec>().expect("a scheduler").build(16);
+        let mut scheduler = replay_strategies::scheduler("fcfs").expect("a scheduler").build(16);
         let stop = CancelToken::new();
         let mut logger = Logger::new(&jobs);
         let simulation = Simulation::new(&jobs, &topology, &stop).with_outages(&outages);

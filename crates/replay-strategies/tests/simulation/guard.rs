@@ -1,9 +1,9 @@
 //! EASY with a reserved place for the head of the queue.
 
 use super::*;
+use replay_core::allocator::{Bounds, MachineEvent, RunSetup};
 use replay_slurm::hierarchy::slurm_tree::TreeOptions;
 use replay_slurm::hierarchy::{RuleAllocator, RuleOptions};
-use crate::allocator::{Bounds, MachineEvent, RunSetup};
 
 /// In a row of ten processors, the head requests five contiguous processors, and gets processors 0 to 4 at 100.
 #[test]
@@ -78,7 +78,7 @@ fn folded_jobs_get_reservations() {
     let jobs = [job(0, 100, 100, 8), job(1, 200, 200, 4), job(2, 60, 60, 32), job(3, 150, 150, 4)];
     for name in ["rsr[t=2,inner=first-fit]", "limit[k=3,inner=first-fit]"] {
         let topology: Topology = "4x4".parse().expect("a mesh");
-        let spec: AllocatorSpec = name.parse().expect("a strategy");
+        let spec = replay_strategies::allocator(name).expect("a strategy");
         let mut allocator = spec.build(&topology, 1).expect("it works there");
         let log = run(&jobs, "4x4", "easy[guard=place]", allocator.as_mut()).expect("it runs");
         // The third job has a place for size eight at 100.
@@ -159,7 +159,7 @@ proptest! {
                 Err(other) => prop_assert!(false, "{}: {}", spec, other),
             }
         }
-        let mut plain = "mc1x1".parse::<AllocatorSpec>().expect("one").build(&topology, 0).expect("it works");
+        let mut plain = replay_strategies::allocator("mc1x1").expect("one").build(&topology, 0).expect("it works");
         let count = run(&jobs, "4x4", "easy", plain.as_mut()).expect("it runs");
         let place = run(&jobs, "4x4", "easy[guard=place]", plain.as_mut()).expect("it runs");
         prop_assert_eq!(count.starts, place.starts);
@@ -188,10 +188,10 @@ impl Allocator for Doubted {
         self.0.on_event(machine, event);
     }
 
-    fn capabilities(&self) -> crate::allocator::Capabilities {
+    fn capabilities(&self) -> replay_core::allocator::Capabilities {
         let capabilities = self.0.capabilities();
         assert!(capabilities.keeps_schedule);
-        crate::allocator::Capabilities {
+        replay_core::allocator::Capabilities {
             keeps_schedule: false,
             reserves_places: true,
             ..capabilities
@@ -224,7 +224,8 @@ proptest! {
     /// If the rule's refusals last, the head starts no later than at its reservation.
     #[test]
     fn a_replaceable_place_is_kept(jobs in jobs(8), level in 1..=2) {
-        let spec: AllocatorSpec = format!("kueue[mode=required,level={level}]").parse().expect("a rule");
+        let name = format!("kueue[mode=required,level={level}]");
+        let spec = replay_strategies::allocator(&name).expect("a rule");
         let topology: Topology = "tree:2x2x4".parse().expect("a tree");
         let mut rule = spec.build(&topology, 0).expect("it works there");
         let jobs: Vec<Job> = jobs.into_iter().filter(|job| level == 1 || job.size <= 4).collect();

@@ -2,14 +2,13 @@ use proptest::prelude::*;
 
 use super::*;
 use replay_centre::{CentreOptions, ShellOrder};
-use crate::allocator::ties::{Slack, SlackRule, TieBreaking, TieConfig, TieVector, WallRule};
-use crate::allocator::registry::AllocatorSpec;
-use crate::cancel::CancelToken;
-use crate::machine::Machine;
-use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::{Decision, Decisions, Starts, job};
-use crate::topology::{PairDistances, Topology};
-use crate::workload::Job;
+use replay_core::allocator::ties::{Slack, SlackRule, TieBreaking, TieConfig, TieVector, WallRule};
+use replay_core::cancel::CancelToken;
+use replay_core::machine::Machine;
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::simulation::{Decision, Decisions, Starts};
+use replay_core::topology::{PairDistances, Topology};
+use replay_core::workload::Job;
 
 /// Generates jobs of at most `most` processors.
 fn jobs(most: u32) -> impl Strategy<Value = Vec<Job>> {
@@ -19,7 +18,7 @@ fn jobs(most: u32) -> impl Strategy<Value = Vec<Job>> {
         let of = |(place, (size, gap, run)): (usize, (u32, i64, i64))| {
             submit += gap;
             let number = place as i64 + 1;
-            Job { number, ..job(submit, run, size) }
+            Job { number, ..Job::exact(submit, run, size) }
         };
         rows.into_iter().enumerate().map(of).collect()
     })
@@ -78,7 +77,7 @@ proptest! {
                 if per_wall { "per-wall" } else { "once" },
                 if scan { "scan" } else { "carried" },
             );
-            let spec: AllocatorSpec = name.parse().expect("legal");
+            let spec = replay_strategies::allocator(&name).expect("legal");
             let breaking = TieBreaking { tie: tie.into(), slack: SlackRule::Fixed(slack) };
             let spec = spec.with_tie_breaking(breaking).expect("legal");
             let mut allocator = spec.build(&topology, 0).expect("it can be built");
@@ -92,10 +91,10 @@ proptest! {
             sums
         };
         let configs = vectors.iter().map(|&(tie, slack)| TieConfig::new(tie, slack)).collect();
-        let batch = BatchReplay::new(&Machine::new(topology.clone()), grid, options, configs);
+        let mut batch = replay_centre::BatchReplay::new(&Machine::new(topology.clone()), grid, options, configs);
         let mut batched = vec![Vec::new(); vectors.len()];
         let simulation = Simulation::new(&jobs, &topology, &stop);
-        let decided = simulation.lockstep(&timeline, batch, &mut |job, placed| {
+        let decided = simulation.lockstep(&timeline, &mut batch, &mut |job, placed| {
             for &config in placed.configs.iter() {
                 batched[config as usize].push((job, placed.pairwise_l1));
             }
@@ -112,7 +111,7 @@ proptest! {
 #[test]
 fn removed_configurations_are_not_replayed_further() {
     let topology: Topology = "6x6".parse().expect("a mesh");
-    let job = |number| Job { number, ..job(10 * number, 25, 7) };
+    let job = |number| Job { number, ..Job::exact(10 * number, 25, 7) };
     let jobs: Vec<Job> = (0..20).map(job).collect();
     let stop = CancelToken::new();
     let mut fcfs = SchedulerSpec::fcfs().build(36);
@@ -120,10 +119,11 @@ fn removed_configurations_are_not_replayed_further() {
     let configs = ["2,1,0,0", "2,0,1,0", "2,0,0,1"]
         .map(|text| TieConfig::new(text.parse().ok(), Slack::NONE));
     let (grid, machine) = (topology.grid().expect("a grid"), Machine::new(topology.clone()));
-    let batch = BatchReplay::new(&machine, grid, CentreOptions::default(), configs.to_vec());
+    let mut batch =
+        replay_centre::BatchReplay::new(&machine, grid, CentreOptions::default(), configs.to_vec());
     let mut seen = [0; 3];
     let simulation = Simulation::new(&jobs, &topology, &stop);
-    let decided = simulation.lockstep(&timeline, batch, &mut |_, placed| {
+    let decided = simulation.lockstep(&timeline, &mut batch, &mut |_, placed| {
         placed.configs.iter().for_each(|&config| seen[config as usize] += 1);
         placed.configs.retain(|&config| seen[config as usize] < [5, 20, 9][config as usize]);
     });

@@ -1,8 +1,8 @@
 //! Runs with outages.
 
 use super::*;
-use crate::simulation::WhenDown;
-use crate::simulation::outages::Window;
+use replay_core::simulation::WhenDown;
+use replay_core::simulation::outages::Window;
 use replay_slurm::topology_file::TopologyFile;
 
 fn window(from: i64, until: Option<i64>, nodes: std::ops::Range<u32>) -> Window {
@@ -54,9 +54,9 @@ fn run_on(
     scheduler: &str,
     allocator: &str,
 ) -> Result<Watcher, SimulationError> {
-    let allocator: AllocatorSpec = allocator.parse().expect("a strategy");
+    let allocator = replay_strategies::allocator(allocator).expect("a strategy");
     let mut allocator = allocator.build(topology, 1).expect("it works there");
-    let scheduler: SchedulerSpec = scheduler.parse().expect("a scheduler");
+    let scheduler = replay_strategies::scheduler(scheduler).expect("a scheduler");
     let mut scheduler = scheduler.build(topology.processors() as u32);
     let stop = CancelToken::new();
     let mut watcher = Watcher {

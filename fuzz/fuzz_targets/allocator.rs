@@ -5,7 +5,6 @@
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-use replay_core::allocator::registry::{self, AllocatorSpec};
 use replay_core::allocator::{Capabilities, MachineEvent, Refusal, Request, RunSetup};
 use replay_core::machine::Machine;
 use replay_core::naming::StrategyName;
@@ -46,9 +45,9 @@ fn machine(input: &Input<'_>) -> Option<Topology> {
 
 fuzz_target!(|input: Input<'_>| {
     let Some(topology) = machine(&input) else { return };
-    let all = registry::descriptions();
+    let all = replay_strategies::standard().allocators.descriptions();
     let name = &all[usize::from(input.strategy) % all.len()].name;
-    let Ok(spec) = format!("{name}{}", input.parameters).parse::<AllocatorSpec>() else { return };
+    let Ok(spec) = replay_strategies::allocator(&format!("{name}{}", input.parameters)) else { return };
     // Strategies that replay recorded placements need a log.
     if spec.recorded() {
         return;

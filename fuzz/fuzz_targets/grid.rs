@@ -5,10 +5,10 @@ use libfuzzer_sys::fuzz_target;
 use replay_experiment::grid::ParameterGrid;
 
 fuzz_target!(|text: &str| {
-    match ParameterGrid::parse(text, "grid.toml") {
+    match ParameterGrid::parse(text, "grid.toml", replay_strategies::standard()) {
         Ok(grid) => {
             let printed = grid.file.to_toml().expect("a grid can be printed");
-            let again = ParameterGrid::parse(&printed, "printed.toml").expect("a printed grid can be parsed");
+            let again = ParameterGrid::parse(&printed, "printed.toml", replay_strategies::standard()).expect("a printed grid can be parsed");
             assert_eq!(again.file.to_toml().expect("a grid can be printed"), printed);
             assert_eq!(again.strategies.len(), grid.strategies.len());
             assert_eq!((&again.machines, &again.schedulers), (&grid.machines, &grid.schedulers));

@@ -7,24 +7,26 @@ use std::str::FromStr;
 
 use libfuzzer_sys::fuzz_target;
 use replay_core::allocator::ties::{Slack, TieRule, TieVector};
-use replay_core::allocator::registry::AllocatorSpec;
 use replay_experiment::grid::Values;
 use replay_experiment::search::{Candidate, Constraint, Objective, Range};
 use replay_experiment::sweep::{CellId, Shard};
 use replay_core::naming::{StrategyName, split_list};
 use replay_network::Settings;
 use replay_network::traffic::{Mapping, Pattern, Quota};
-use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::topology::Topology;
 use replay_core::workload::stochastic::{Arrivals, Interval, Service, Sides};
 use replay_core::workload::{Policy, Start};
 
 /// Parses a text, prints the value, parses this again, and compares both printed values.
 fn round_trip<T: FromStr<Err: Debug + Display> + Display>(text: &str) {
-    match text.parse::<T>() {
+    round_trip_by(text, str::parse::<T>);
+}
+
+fn round_trip_by<T: Display, E: Debug + Display>(text: &str, parse: impl Fn(&str) -> Result<T, E>) {
+    match parse(text) {
         Ok(value) => {
             let printed = value.to_string();
-            let again: T = printed.parse().expect("canonical names parse");
+            let again = parse(&printed).expect("canonical names parse");
             assert_eq!(again.to_string(), printed);
         }
         // Messages have a limited length, because they quote at most the text.
@@ -35,8 +37,8 @@ fn round_trip<T: FromStr<Err: Debug + Display> + Display>(text: &str) {
 fuzz_target!(|text: &str| {
     for part in split_list(text).into_iter().chain([text]) {
         round_trip::<StrategyName>(part);
-        round_trip::<AllocatorSpec>(part);
-        round_trip::<SchedulerSpec>(part);
+        round_trip_by(part, replay_strategies::allocator);
+        round_trip_by(part, replay_strategies::scheduler);
         round_trip::<Topology>(part);
         round_trip::<Settings>(part);
         round_trip::<Pattern>(part);

@@ -18,6 +18,23 @@
 //! | `mc` | MC for jobs with a shape |
 //! | `curve` | curves with Best Fit, First Fit, free list, sum of squares |
 //! | `ball_counts`, `diamond_counts`, `free_ranks` | counts of free processors in balls and along curves |
+//!
+//! [`add_to`] adds the strategies to the registries of a program:
+//!
+//! ```
+//! use replay_core::allocator::Request;
+//! use replay_core::machine::Machine;
+//! use replay_core::registries::Registries;
+//!
+//! let registries = replay_centre::add_to(Registries::new());
+//! let machine = Machine::new("4x4".parse()?);
+//! let strategy = registries.allocators.read("mc1x1[tie=2,13,20,6]")?;
+//! let mut allocator = strategy.build(machine.topology(), 0)?;
+//! let mut chosen = Vec::new();
+//! allocator.allocate(&machine, Request::of_size(9), &mut chosen)?;
+//! assert_eq!(chosen.len(), 9);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod ball_counts;
 mod batch;

@@ -66,8 +66,11 @@ pub fn decorators(registries: Registries) -> Registries {
         .with_allocators(|all| all.with_decorators(reduced::names::table, AllocatorSpec::parse))
 }
 
-/// Returns the strategy of this crate with this name.
+/// Returns the strategy with this name. Strategies of other crates place the jobs of decorators.
 #[cfg(test)]
 fn allocator(name: &str) -> Result<AllocatorSpec, replay_core::naming::NameError> {
-    decorators(add_to(Registries::new())).allocators.read(name)
+    let plug_ins =
+        [replay_centre::add_to, replay_mesh::add_to, replay_slurm::boxes, add_to, decorators];
+    let all = plug_ins.iter().fold(Registries::new(), |registries, add_to| add_to(registries));
+    all.allocators.read(name)
 }

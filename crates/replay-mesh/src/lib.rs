@@ -32,7 +32,8 @@
 //! let mut gabl = registries.allocators.read("gabl")?.build(machine.topology(), 0)?;
 //! let mut chosen = Vec::new();
 //! gabl.allocate(&machine, Request::shaped(6, Some([3, 2, 1])), &mut chosen)?;
-//! assert_eq!(chosen.iter().map(|node| node.0).collect::<Vec<_>>(), [0, 1, 2, 8, 9, 10]);
+//! // Three processors along x, two along y.
+//! assert_eq!(chosen.iter().map(|node| node.0).collect::<Vec<_>>(), [0, 8, 16, 1, 9, 17]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -5,27 +5,17 @@
 //! select strategies by names in the grammar of [`StrategyName`](crate::naming::StrategyName); [`registry`] maps the
 //! names to code.
 //!
-//! | module | strategies |
+//! This crate contains only the interface, with the words that strategies share:
+//!
+//! | module | contents |
 //! |---|---|
-//! | [`centre`] | MC1x1, also with a self-tuning tie vector, Gen-Alg, MM |
-//! | `mc` | MC for jobs with a shape |
-//! | `curve` | curves with Best Fit, First Fit, free list, sum of squares |
-//! | [`random`] | uniformly random processors |
-//! | `contiguous` | First Fit and Best Fit with or without rotation, Frame Sliding, Adaptive Scan |
-//! | `busy_list` | Busy List, Turning Busy List |
-//! | `gabl` | GABL: few large sub-meshes, found by busy lists |
-//! | `paging` | pages in an order of the mesh |
-//! | `mbs` | MBS: power-of-two blocks, and its granular and octet variants |
-//! | `as_mb` | Adaptive Scan, then MBS |
-//! | `buddy` | the 2D buddy system |
-//! | `anca` | ANCA: a job in several equal frames |
-//! | `elmer` | hosts of a cluster that jobs share |
-//! | [`hierarchy`] | trees of switches and blocks: Slurm's rules and Kueue's |
-//! | [`hypercube`] | subcubes of hypercubes, and meshes allocated within subcubes |
-//! | `midplane` | whole midplanes, as on BlueGene/L |
-//! | [`torus3d`] | boxes from a menu, by the rule that Slurm ships |
-//! | [`reduced`] | jobs on fewer processors than they request, as a decorator of any strategy |
-//! | [`submesh`] | boxes of processors, shapes of jobs, rotation |
+//! | [`registry`] | a strategy as a user selects it |
+//! | [`ties`] | tie vectors and slack |
+//! | [`submesh`], [`subcube`] | boxes of processors and shapes of jobs; subcubes of hypercubes |
+//! | [`explain`], [`candidate_set`] | explanations of decisions |
+//! | [`loss_model`] | the estimates of strategies that tune themselves |
+//!
+//! The strategies are in crates of their own: `replay-centre`, `replay-mesh`, `replay-slurm`, `replay-cubes`.
 //!
 //! [`explain`] holds the explanations that a strategy records about its decisions.
 //!
@@ -35,19 +25,17 @@
 //!    processors; a strategy that keeps state clears it in [`begin`](Allocator::begin) and updates it in
 //!    [`on_event`](Allocator::on_event). A strategy that may refuse although enough processors are free declares this
 //!    in its [`Capabilities`].
-//! 2. In the same file, define a struct for its options that implements [`AllocatorOptions`].
-//! 3. Add a function `table` that gives the name, meaning, source and parameters of the strategy (see
-//!    [`crate::naming`]).
-//! 4. Add the `mod` line of the file here, and one line to the registry.
-//! 5. `replay list allocators` then shows the strategy, and the registry's tests check the contract.
-//!
-//! Outside this crate, replace step 4 by a registry of your own:
+//! 2. In the same file, define a struct for its options that implements [`AllocatorOptions`], and a function `table`
+//!    that gives the name, meaning, source and parameters of the strategy (see [`crate::naming`]).
+//! 3. Add the table to the [`Registries`](crate::registries::Registries) of the program. A crate of strategies has a
+//!    function `add_to` that does this for all its strategies.
 //!
 //! ```
-//! use replay_core::allocator::registry::{AllocatorSpec, standard};
+//! use replay_core::allocator::registry::AllocatorSpec;
 //! use replay_core::allocator::{Allocator, AllocatorOptions, Refusal, Request};
 //! use replay_core::machine::Machine;
 //! use replay_core::naming::{Entry, Table, kind};
+//! use replay_core::registries::Registries;
 //! use replay_core::topology::{NodeId, Topology};
 //!
 //! /// Takes free processors whose number is a multiple of `step` first, then the others.
@@ -81,7 +69,10 @@
 //! let entry = Entry::new("strided", Strided { step: 2 })
 //!     .about("Every step-th processor, then the others.")
 //!     .param("step", kind::integer(1..=64), "distance between preferred processors", |s| &mut s.step);
-//! let allocators = standard().clone().with(Table::new("allocator", [entry]), AllocatorSpec::parse);
+//! let table = Table::new("allocator", [entry]);
+//! let registries =
+//!     Registries::new().with_allocators(|all| all.with(table, AllocatorSpec::parse));
+//! let allocators = registries.allocators;
 //!
 //! let strided = allocators.read("STRIDED[step=3]")?;
 //! assert_eq!(strided.to_string(), "strided[step=3]");
@@ -90,8 +81,8 @@
 //! let mut allocator = strided.build(machine.topology(), 0)?;
 //! allocator.allocate(&machine, Request::of_size(4), &mut chosen).expect("all are free");
 //! assert_eq!(chosen, [0, 3, 6, 1].map(NodeId));
-//! // The strategy is listed like the built-in strategies, and misspelt names get the same hints.
-//! assert!(allocators.names().any(|name| name == "strided") && standard().read("strided").is_err());
+//! // The strategy is listed, and misspelt names get hints.
+//! assert!(allocators.names().any(|name| name == "strided"));
 //! let advice = |text| allocators.read(text).unwrap_err().to_string();
 //! assert!(advice("strided[step=0]").contains("not an integer from 1 to 64"));
 //! assert!(advice("strided[setp=3]").contains("did you mean \"step\"?"));

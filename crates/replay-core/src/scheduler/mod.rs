@@ -35,10 +35,10 @@
 //! # How to add a discipline
 //!
 //! 1. Write a file with a type that implements [`Scheduler`], and tests.
-//! 2. Add a struct with the options of the discipline, which implements [`SchedulerOptions`].
-//! 3. Add a function `table` with name, meaning, source and parameters (see [`crate::naming`]).
-//! 4. Add a `mod` line in this file and a line in the registry.
-//! 5. `replay list schedulers` then lists the discipline, and the tests of [`simulation`](crate::simulation) cover it.
+//! 2. In the same file, add a struct with the options of the discipline, which implements [`SchedulerOptions`], and a
+//!    function `table` with name, meaning, source and parameters (see [`crate::naming`]).
+//! 3. Add the table to the list in [`registry`], or to the function `add_to` of a crate of strategies if only that crate
+//!    uses the discipline.
 
 mod conservative;
 mod decorator;

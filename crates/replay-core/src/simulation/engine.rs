@@ -13,25 +13,34 @@ use crate::workload::{Follows, Job};
 /// A run of jobs on a machine. The methods that return `Self` configure the run; [`run`](Self::run) starts it.
 ///
 /// ```
-/// use replay_core::allocator::registry::AllocatorSpec;
+/// use replay_core::allocator::{Allocator, Refusal, Request, require_free};
+/// use replay_core::cancel::CancelToken;
+/// use replay_core::machine::Machine;
 /// use replay_core::metrics::SystemRecorder;
 /// use replay_core::scheduler::registry::SchedulerSpec;
 /// use replay_core::simulation::{Simulation, Starts};
-/// use replay_core::cancel::CancelToken;
-/// use replay_core::topology::Topology;
+/// use replay_core::topology::{NodeId, Topology};
 /// use replay_core::workload::Job;
 ///
-/// let job = |submit, size| Job {
-///     number: 1, submit, run: 10, estimate: 10, size, line: 0, shape: None, limit: None,
-/// };
-/// let (jobs, stop) = ([job(0, 6), job(1, 4)], CancelToken::new());
+/// /// Allocates the free processors with the lowest numbers.
+/// struct Lowest;
+///
+/// impl Allocator for Lowest {
+///     fn allocate(
+///         &mut self, machine: &Machine, request: Request, chosen: &mut Vec<NodeId>,
+///     ) -> Result<(), Refusal> {
+///         require_free(machine, request.size.into())?;
+///         chosen.extend(machine.free_nodes().take(request.size as usize));
+///         Ok(())
+///     }
+/// }
+///
+/// let (jobs, stop) = ([Job::exact(0, 10, 6), Job::exact(1, 10, 4)], CancelToken::new());
 /// let topology: Topology = "3x3".parse()?;
-/// let first_fit: AllocatorSpec = "first-fit".parse()?;
-/// let mut allocator = first_fit.build(&topology, 0)?;
 /// let mut fcfs = SchedulerSpec::fcfs().build(9);
 /// let mut recorder = SystemRecorder::new(jobs.len());
 /// let simulation = Simulation::new(&jobs, &topology, &stop).with_every_event();
-/// simulation.run(Starts::Scheduler(fcfs.as_mut()), allocator.as_mut(), &mut recorder)?;
+/// simulation.run(Starts::Scheduler(fcfs.as_mut()), &mut Lowest, &mut recorder)?;
 /// assert_eq!(recorder.starts(), [0, 10]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

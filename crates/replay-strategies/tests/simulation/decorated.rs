@@ -180,7 +180,7 @@ fn a_decorated_scheduler_decides_like_the_bare_one() {
     ];
     let topology: Topology = "4x4".parse().expect("a machine");
     let mut compared = 0;
-    for name in standard().allocators.names().chain(variants) {
+    for name in standard().schedulers.names().chain(variants) {
         let spec = replay_strategies::scheduler(name).expect("a scheduler");
         let bare = || spec.build(16);
         let decorated = || Box::new(Identity(bare())) as Box<dyn Scheduler>;

@@ -1,5 +1,6 @@
 //! The strategies and file formats that a program knows by name.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::allocator::RecordedOptions;
@@ -51,6 +52,12 @@ impl Registries {
         add: impl FnOnce(Registry<SchedulerSpec>) -> Registry<SchedulerSpec>,
     ) -> Self {
         Self { schedulers: add(self.schedulers), ..self }
+    }
+}
+
+impl fmt::Debug for Registries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.allocators.names()).entries(self.schedulers.names()).finish()
     }
 }
 

@@ -116,7 +116,13 @@ pub fn check_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), 
     let first = (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i)));
     for index in first {
         let strategy = grid.strategies.get(index)?;
-        grid.prepared.check(&strategy, machine, |built| check_outage_support(&strategy, built))?;
+        let checked =
+            grid.prepared.check(&strategy, machine, |built| check_outage_support(&strategy, built));
+        checked.map_err(|error| {
+            let supports = |built: &dyn Allocator| built.capabilities().supports_outages;
+            let problem = error.problem + &alternatives(grid, machine, supports);
+            Incompatible { problem, ..error }
+        })?;
     }
     Ok(())
 }
@@ -136,6 +142,30 @@ pub fn reject_outages(down: bool, node_map: bool, strict: bool) -> Result<(), In
     Err(Incompatible::new(problem.to_string()))
 }
 
+/// Maximum number of allocators that a message names.
+const MOST_NAMED: usize = 8;
+
+/// Returns the end of a message that names allocators which support `machine` with their default parameters and have the
+/// property `also`; empty if there are none.
+fn alternatives(
+    grid: &ParameterGrid,
+    machine: &Topology,
+    also: impl Fn(&dyn Allocator) -> bool,
+) -> String {
+    let works = |name: &&str| {
+        let spec = grid.registries.allocators.read(name).ok().filter(|spec| !spec.recorded());
+        spec.and_then(|spec| spec.build(machine, 0).ok()).is_some_and(|built| also(built.as_ref()))
+    };
+    let mut names: Vec<&str> = grid.registries.allocators.names().filter(works).collect();
+    let more = names.len().saturating_sub(MOST_NAMED);
+    names.truncate(MOST_NAMED);
+    match (names.is_empty(), more) {
+        (true, _) => String::new(),
+        (_, 0) => format!("; these allocators do: {}", names.join(", ")),
+        _ => format!("; these allocators and {more} more do: {}", names.join(", ")),
+    }
+}
+
 /// Checks that an allocator supports outages. `built` is the allocator, built for a machine.
 ///
 /// # Errors
@@ -146,13 +176,9 @@ pub fn check_outage_support(
 ) -> Result<(), Incompatible> {
     match built.capabilities().supports_outages {
         true => Ok(()),
-        false => Err(Incompatible::of(
-            "down",
-            format!(
-                "allocator {allocator} does not support outages; mc1x1, mm, \
-             curves, random, first-fit, paging, mbs, gabl and others support outages"
-            ),
-        )),
+        false => {
+            Err(Incompatible::of("down", format!("allocator {allocator} does not support outages")))
+        }
     }
 }
 
@@ -183,9 +209,16 @@ pub fn check_strategies<'a>(
         let mut counts = false;
         for machine in &machines {
             let with = grid.schedulers.iter().filter(|s| !repeats || is_recorded(s));
-            counts |= grid.prepared.check(&strategy, machine, |built| {
+            let checked = grid.prepared.check(&strategy, machine, |built| {
                 check_pairs(&strategy, built, with, machine)?;
                 Ok(grid.measure.ties && built.capabilities().counts_ties)
+            });
+            counts |= checked.map_err(|error| match strategy.build(machine, 0) {
+                Ok(_) => error,
+                Err(_) => {
+                    let problem = error.problem + &alternatives(grid, machine, |_| true);
+                    Incompatible { problem, ..error }
+                }
             })?;
         }
         Ok(counts)
@@ -194,11 +227,10 @@ pub fn check_strategies<'a>(
     let counts: Vec<bool> = counts.into_iter().collect::<Result<_, _>>()?;
     let counted = !grid.measure.ties || machines.is_empty() || counts.contains(&true);
     if !counted {
-        return Err(Incompatible::of(
-            "ties",
-            "none of these allocators scores candidates, so there are no ties to count; mc1x1, \
-             gen-alg and mm score candidates",
-        ));
+        let problem = "none of these allocators scores candidates, so there are no ties to count";
+        let scores = |built: &dyn Allocator| built.capabilities().counts_ties;
+        let others = machines.first().map(|machine| alternatives(grid, machine, scores));
+        return Err(Incompatible::of("ties", problem.to_string() + &others.unwrap_or_default()));
     }
     Ok(())
 }

@@ -58,10 +58,9 @@ impl Engine {
 /// Returns the grid of a machine.
 ///
 /// # Errors
-/// A message that names alternatives if the machine is not a grid.
+/// A message if the machine is not a grid.
 pub fn grid_of(topology: &Topology) -> Result<&Grid, String> {
-    let problem = "needs a mesh or torus; use afl, random or another hypercube strategy on a hypercube, elmer on a cluster, placements on several tori or on a torus with holes, slurm-tree, tree-fit or kueue on a tree, slurm-block on blocks";
-    topology.grid().ok_or_else(|| problem.to_string())
+    topology.grid().ok_or_else(|| "needs a mesh or torus".to_string())
 }
 
 /// Returns the grid of a machine that is a mesh. `what` names the feature that requires a mesh, for

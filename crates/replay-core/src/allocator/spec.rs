@@ -179,7 +179,7 @@ impl AllocatorSpec {
     pub fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, NameError> {
         let allocator = self.0.build(topology, seed)?;
         if topology.slots() > topology.processors() && !allocator.capabilities().shares_hosts {
-            let problem = "allocates whole processors; use elmer on hosts that jobs share";
+            let problem = "allocates whole processors, but jobs share the hosts of this machine";
             return Err(self.name().error("allocator", problem));
         }
         Ok(allocator)

@@ -93,6 +93,8 @@ pub struct ParameterGrid {
     pub measure: Measure,
     /// Allocators that were built to check the grid; the cells reuse them.
     pub prepared: Prepared,
+    /// The strategies that the grid can name.
+    pub registries: Registries,
 }
 
 impl ParameterGrid {
@@ -194,6 +196,7 @@ impl ParameterGrid {
             when_down,
             shake,
             measure,
+            registries: registries.clone(),
         })
     }
 }

@@ -3,7 +3,6 @@
 mod figures;
 mod tables;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +15,7 @@ use super::exit::{Exit, Failure, eprint_line};
 use super::interrupt::cancel_token;
 use super::messages::MessageArgs;
 use super::print::{SortArg, Sorting};
+use super::program::Invocation;
 use super::progress::Progress;
 use super::resolved_grid::{ResolvedGrid, parse_list, trace_names};
 use super::result_kind::Kind;
@@ -116,7 +116,7 @@ struct Measured {
 }
 
 /// Measures the time of every job without other jobs, then runs the trace under every scheduler and allocator.
-pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(args: &ContendArgs, command: Invocation<'_>) -> Result<Exit, Failure> {
     run_or_merge(args, command, None)
 }
 
@@ -126,7 +126,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
 /// A data error if the folders are not shards of the same runs, or if a shard is missing or incomplete.
 pub fn merge(
     args: &MergeArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
     parts: &[ShardFolder],
 ) -> Result<Exit, Failure> {
     let (mut runs, shards) = Shards::of_one_command::<ContendArgs>(parts, args)?;
@@ -137,7 +137,7 @@ pub fn merge(
 /// Runs the traces, or reads the results of their runs from shards.
 fn run_or_merge(
     args: &ContendArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
     shards: Option<&Shards<'_>>,
 ) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Contend, &args.output, command)?;

@@ -1,6 +1,5 @@
 //! `replay explain`: the decisions behind the start of a job.
 
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +14,7 @@ use super::job_name::{JobName, notation};
 use super::output::configuration;
 use super::print::columns;
 use super::print::{FormatArg, TableArgs, wrapped};
+use super::program::Invocation;
 use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
@@ -79,7 +79,7 @@ const FIGURES: [&str; 6] =
     ["plots", "no_plots", "figure_size", "font_size", "no_title", "figure_strategies"];
 
 /// Runs the cell until the job starts, and explains the start.
-pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(args: &ExplainArgs, command: Invocation<'_>) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Explain, &args.output, command)?;
     let quiet = args.output.process.quiet;
     let why = "explain: allocator recorded repeats the placements of the log and has no decisions to explain; name another allocator";

@@ -1,8 +1,7 @@
 //! `replay merge`: combines shards.
 
-use std::ffi::OsString;
-
 use super::exit::{Exit, Failure, eprint_line};
+use super::program::Invocation;
 use super::result_kind::Kind;
 use super::shards::{MergeArgs, ShardFolder};
 use super::{contend, search, stream, sweep};
@@ -11,7 +10,7 @@ use super::{contend, search, stream, sweep};
 ///
 /// # Errors
 /// A data error if the folders are not shards of the same plan, or if a shard is missing or incomplete.
-pub fn run(args: &MergeArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(args: &MergeArgs, command: Invocation<'_>) -> Result<Exit, Failure> {
     let parts: Vec<ShardFolder> =
         args.dirs.iter().map(|dir| ShardFolder::open(dir)).collect::<Result<_, _>>()?;
     let Some(first) = parts.first() else {

@@ -16,7 +16,6 @@
 mod args;
 mod arguments;
 mod baseline;
-mod build;
 mod cell_kinds;
 mod check_topology;
 mod compare;
@@ -42,6 +41,7 @@ mod network;
 mod output;
 mod place;
 mod print;
+mod program;
 mod progress;
 mod recorded;
 mod report;
@@ -68,6 +68,7 @@ mod usage;
 mod verify;
 mod write;
 
+pub use program::Program;
 pub use terminal::record_closed_stdout;
 
 use std::ffi::OsString;
@@ -80,13 +81,13 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit::{Exit, Failure};
+use program::Invocation;
 
 /// Replay job traces of supercomputers through schedulers and processor allocators.
 #[derive(Debug, Parser)]
 #[command(
     name = "replay",
     version,
-    long_version = build::LONG_VERSION,
     override_usage = "replay [OPTIONS]\n       replay <COMMAND> [OPTIONS]",
     subcommand_negates_reqs = true,
     disable_version_flag = true,
@@ -237,15 +238,15 @@ fn definition() -> clap::Command {
         .mut_subcommand("import", import::adapted)
 }
 
-/// Parses arguments. The first argument is the name of the program.
-fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    let arguments = &arguments::prepared(arguments, &definition());
-    let parsed = definition().try_get_matches_from(arguments).and_then(|matches| {
+/// Parses arguments by a definition of the program. The first argument is the name of the program.
+fn parsed(arguments: &[OsString], definition: clap::Command) -> Result<Cli, clap::Error> {
+    let arguments = &arguments::prepared(arguments, &definition);
+    let parsed = definition.try_get_matches_from(arguments).and_then(|matches| {
         options_after_the_subcommand(&matches)?;
         Cli::from_arg_matches(&matches)
     });
     parsed.map_err(|error| {
-        let mut definition = definition();
+        let mut definition = self::definition();
         definition.build();
         usage::explained(error, arguments, &definition)
     })
@@ -273,17 +274,19 @@ fn options_after_the_subcommand(matches: &ArgMatches) -> Result<(), clap::Error>
 }
 
 /// Runs the program with these arguments and returns its exit code.
-pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    run_program(&arguments.into_iter().collect::<Vec<_>>()).into()
+pub fn main(program: &Program, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    run_program(Invocation { program, arguments: &arguments }).into()
 }
 
-fn run_program(arguments: &[OsString]) -> Exit {
+fn run_program(invocation: Invocation<'_>) -> Exit {
     // With a handler of SIGXFSZ, a write beyond the limit on file size fails with an error; without a handler, this
     // signal would kill the program.
     let received = Arc::new(AtomicBool::new(false));
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, received);
     interrupt::install_handler();
-    let cli = match parsed(arguments) {
+    let definition = || definition().long_version(invocation.program.long_version);
+    let cli = match parsed(invocation.arguments, definition()) {
         Ok(cli) => cli,
         Err(error) => {
             // The parser returns help and version as errors whose text belongs on standard output.
@@ -298,19 +301,19 @@ fn run_program(arguments: &[OsString]) -> Exit {
         }
     };
     let outcome = match cli.command {
-        None => run::run(&cli.run, arguments),
+        None => run::run(&cli.run, invocation),
         Some(Command::Verify(args)) => verify::run(&args),
-        Some(Command::Sweep(args)) => sweep::sweep(&args, arguments),
+        Some(Command::Sweep(args)) => sweep::sweep(&args, invocation),
         Some(Command::Plan(args)) => sweep::plan(&args),
-        Some(Command::Merge(args)) => merge::run(&args, arguments),
-        Some(Command::Show(args)) => show::run(&args, arguments),
-        Some(Command::Explain(args)) => explain::run(&args, arguments),
+        Some(Command::Merge(args)) => merge::run(&args, invocation),
+        Some(Command::Show(args)) => show::run(&args, invocation),
+        Some(Command::Explain(args)) => explain::run(&args, invocation),
         Some(Command::Compare(args)) => compare::run(&args),
-        Some(Command::Report(args)) => report::run(&args),
-        Some(Command::Search(args)) => search::run(&args, arguments),
+        Some(Command::Report(args)) => report::run(&args, invocation.program),
+        Some(Command::Search(args)) => search::run(&args, invocation),
         Some(Command::List(args)) => list::run(&args),
-        Some(Command::Stream(args)) => stream::run(&args, arguments),
-        Some(Command::Contend(args)) => contend::run(&args, arguments),
+        Some(Command::Stream(args)) => stream::run(&args, invocation),
+        Some(Command::Contend(args)) => contend::run(&args, invocation),
         Some(Command::Network(args)) => network::run(&args),
         Some(Command::Place(args)) => place::run(&args),
         Some(Command::CheckTopology(args)) => check_topology::run(&args),

@@ -102,7 +102,8 @@ impl<'a> Runs<'a> {
         };
         if let Some(place) = session.stage()? {
             let origin = runs.origin().map_err(|e| Failure::output("the configuration", e))?;
-            let tables = Tables::create(place, &metadata(&origin), loaded.plan.grid.measure);
+            let metadata = metadata(session.build(), &origin);
+            let tables = Tables::create(&place, &metadata, loaded.plan.grid.measure);
             runs.tables = Some(tables.map_err(|e| Failure::output("results", e))?);
         }
         Ok(runs)

@@ -96,7 +96,7 @@ impl ResolvedGrid {
     /// Creates the cells of a grid whose strategies are known to work.
     fn checked(grid: ParameterGrid, traces: Vec<Arc<Trace>>, quiet: bool) -> Result<Self, Failure> {
         check_outages(&grid, &traces)?;
-        let plan = Plan::new(grid, &traces, crate::cli::build::this()).map_err(Failure::usage)?;
+        let plan = Plan::new(grid, &traces).map_err(Failure::usage)?;
         if !quiet {
             report_left_out_pairs(&plan)?;
         }

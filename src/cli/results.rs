@@ -12,6 +12,7 @@ use super::journal::print_path;
 use super::session::Session;
 use replay_core::number::grouped;
 use replay_core::table::{Column, Table};
+use replay_experiment::sweep::Build;
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
@@ -188,7 +189,7 @@ impl Session {
         let Some(dir) = self.stage()? else { return Ok(Vec::new()) };
         let unwritten = |e: anyhow::Error| Failure::output("results", e);
         let origin = results.origin().map_err(|e| unwritten(e.into()))?;
-        let tables = results.tables(dir, &metadata(&origin));
+        let tables = results.tables(&dir, &metadata(self.build(), &origin));
         let mut files = tables.map_err(|e| unwritten(e.into()))?;
         if plots {
             let drawn = results.figures(&Plots::new(&dir.join("plots"), self.style()));
@@ -223,11 +224,11 @@ impl Session {
 }
 
 /// Returns the metadata that every Parquet file has: program, version, commit and configuration.
-pub fn metadata(configuration: &str) -> [(String, String); 4] {
+pub fn metadata(build: &Build, configuration: &str) -> [(String, String); 4] {
     let metadata = [
         ("program", "replay"),
-        ("version", crate::cli::build::VERSION),
-        ("commit", crate::cli::build::COMMIT),
+        ("version", &build.version),
+        ("commit", &build.commit),
         ("configuration", configuration),
     ];
     metadata.map(|(key, value)| (key.to_string(), value.to_string()))

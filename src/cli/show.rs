@@ -4,7 +4,6 @@ mod candidates;
 mod window;
 
 use replay_core::table::name;
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -19,6 +18,7 @@ use super::interrupt::cancel_token;
 use super::job_name::{JobName, notation};
 use super::output::configuration;
 use super::print::FormatArg;
+use super::program::Invocation;
 use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
@@ -125,7 +125,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
 }
 
 /// Runs the cell until the instant and shows the machine.
-pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(args: &ShowArgs, command: Invocation<'_>) -> Result<Exit, Failure> {
     if args.write.is_given() && !args.perfetto {
         return Err(Failure::usage_message(
             "--write is for --perfetto; --out writes tables and figures",

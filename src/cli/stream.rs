@@ -5,7 +5,6 @@ mod figure;
 
 use replay_core::table::name;
 use std::collections::HashSet;
-use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +19,7 @@ use super::interrupt::cancel_token;
 use super::messages::MessageArgs;
 use super::output::{ranked_sheets, unranked};
 use super::print::{FormatArg, SortArg, Sorting};
+use super::program::Invocation;
 use super::progress::Points;
 use super::resolved_grid::parse_list;
 use super::result_kind::Kind;
@@ -181,7 +181,7 @@ const ALLOCATORS: &str = "first-fit,best-fit,frame-sliding,paging,mbs";
 const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
 
 /// Estimates the means of every point (machine, scheduler, allocator and load) and prints them with their intervals.
-pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(args: &StreamArgs, command: Invocation<'_>) -> Result<Exit, Failure> {
     run_or_merge(args, command, None)
 }
 
@@ -191,7 +191,7 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
 /// A data error if the folders are not shards of the same streams, or if a shard is missing or incomplete.
 pub fn merge(
     args: &MergeArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
     parts: &[ShardFolder],
 ) -> Result<Exit, Failure> {
     let (mut streams, shards) = Shards::of_one_command::<StreamArgs>(parts, args)?;
@@ -207,7 +207,7 @@ pub fn merge(
 /// Computes the results of every point, or reads them from shards.
 fn run_or_merge(
     args: &StreamArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
     shards: Option<&Shards<'_>>,
 ) -> Result<Exit, Failure> {
     let session = Session::begin(Kind::Stream, &args.output, command)?;

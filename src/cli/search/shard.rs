@@ -1,7 +1,6 @@
 //! Shards of a search. Each shard evaluates some of the vectors, and `replay merge` combines the journals of the
 //! shards.
 
-use std::ffi::OsString;
 use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +15,7 @@ use crate::cli::eta::EtaReporter;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::journal::{of_journal, print_path};
 use crate::cli::print::SortArg;
+use crate::cli::program::Invocation;
 use crate::cli::result_kind::Kind;
 use crate::cli::resumable_run::JournalHandle;
 use crate::cli::session::Session;
@@ -73,7 +73,7 @@ pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit
         sort: args.sort.clone(),
         output: args.output.clone(),
     };
-    let plan = plan_of_shard(Kind::Search, shard, &whole, digest(&task, &ids)?)?;
+    let plan = plan_of_shard(&session, shard, &whole, digest(&task, &ids)?)?;
     let kept = JournalHandle::<Evaluation>::of_shard(&mut session, plan, &ids, shard)?;
     let own = |place: usize| shard.of_cell(place as u32) == shard;
     let left = |kept: &JournalHandle<Evaluation>| {
@@ -124,7 +124,7 @@ pub fn run(args: &SearchArgs, mut session: Session, shard: Shard) -> Result<Exit
 /// A data error if the folders are not shards of the same search, or if a shard is missing or incomplete.
 pub fn merge(
     args: &MergeArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
     parts: &[ShardFolder],
 ) -> Result<Exit, Failure> {
     let (whole, shards) = Shards::of_one_command::<SearchCommand>(parts, args)?;

@@ -1,10 +1,9 @@
 //! Merges the shards of a sweep.
 
-use std::ffi::OsString;
-
 use super::folder;
 use super::results::{self, Extras};
 use crate::cli::exit::{Exit, Failure, eprint_line};
+use crate::cli::program::Invocation;
 use crate::cli::result_kind::Kind;
 use crate::cli::session::Session;
 use crate::cli::shards::{MergeArgs, ShardFolder, Shards, no_plan};
@@ -18,7 +17,7 @@ use replay_experiment::sweep::Plan;
 /// A data error if the folders are not shards of the same sweep, or if a shard is missing or incomplete.
 pub fn merge(
     args: &MergeArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
     parts: &[ShardFolder],
 ) -> Result<Exit, Failure> {
     let sorting = args.sort.of()?;

@@ -24,8 +24,6 @@ pub struct Plan {
     pub grid: ParameterGrid,
     /// The traces of the plan: every combination of a trace, a policy and a machine.
     pub traces: Vec<PlannedTrace>,
-    /// Build of the program that created the plan.
-    pub build: Build,
     /// Compatible pairs of schedulers and strategies.
     pub pairs: Pairs,
 }
@@ -41,6 +39,9 @@ pub struct Build {
     /// Digest of the sources. All checkouts of the same sources have the same digest.
     #[serde(default)]
     pub sources: String,
+    /// Compiler, for information.
+    #[serde(default)]
+    pub compiler: String,
 }
 
 impl Build {
@@ -53,7 +54,7 @@ impl Build {
 
 impl fmt::Display for Build {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { version, commit, sources } = self;
+        let Self { version, commit, sources, .. } = self;
         write!(f, "replay {version} (commit {commit}, sources {sources})")
     }
 }
@@ -161,18 +162,14 @@ impl PlannedTrace {
 }
 
 impl Plan {
-    /// Creates the plan of a grid with loaded traces, for this build.
+    /// Creates the plan of a grid with loaded traces.
     ///
     /// # Errors
     /// [`PlanError::TooMany`] if there are too many cells to number them, [`PlanError::Strategy`] if the grid was not
     /// resolved.
-    pub fn new(
-        grid: ParameterGrid,
-        traces: &[Arc<Trace>],
-        build: Build,
-    ) -> Result<Self, PlanError> {
+    pub fn new(grid: ParameterGrid, traces: &[Arc<Trace>]) -> Result<Self, PlanError> {
         let traces = traces.par_iter().map(|trace| PlannedTrace::new(trace)).collect();
-        Self::checked(grid, traces, build)
+        Self::checked(grid, traces)
     }
 
     /// Reads a plan written by [`to_json`](Self::to_json).
@@ -180,31 +177,27 @@ impl Plan {
     /// # Errors
     /// [`PlanError`] if the JSON or its grid is invalid.
     pub fn from_json(json: serde_json::Value) -> Result<Self, PlanError> {
-        let PlanFile { build, traces, grid } = serde_json::from_value(json)?;
-        Self::checked(ParameterGrid::resolve(&grid)?, traces, build)
+        let PlanFile { build: _, traces, grid } = serde_json::from_value(json)?;
+        Self::checked(ParameterGrid::resolve(&grid)?, traces)
     }
 
-    /// Converts the plan to JSON.
+    /// Converts the plan to JSON, with the build of the program that created it.
     ///
     /// # Errors
     /// A serialization error. A valid plan does not cause an error.
-    pub fn to_json(&self) -> Result<serde_json::Value, serde_json::Error> {
-        let Self { grid, traces, build, .. } = self;
+    pub fn to_json(&self, build: &Build) -> Result<serde_json::Value, serde_json::Error> {
+        let Self { grid, traces, .. } = self;
         let (build, traces, grid) = (build.clone(), traces.clone(), grid.file.clone());
         serde_json::to_value(PlanFile { build, traces, grid })
     }
 
-    fn checked(
-        grid: ParameterGrid,
-        traces: Vec<PlannedTrace>,
-        build: Build,
-    ) -> Result<Self, PlanError> {
+    fn checked(grid: ParameterGrid, traces: Vec<PlannedTrace>) -> Result<Self, PlanError> {
         let copies = 1 + grid.copies() as usize;
         let pairs = Pairs::of(&grid)?;
         let lists = [traces.len(), copies, pairs.count(), grid.seeds.len()];
         let cells = lists.iter().map(|&length| length as u128).product::<u128>();
         match u32::try_from(cells) {
-            Ok(_) => Ok(Self { grid, traces, build, pairs }),
+            Ok(_) => Ok(Self { grid, traces, pairs }),
             Err(_) => Err(PlanError::TooMany { cells }),
         }
     }

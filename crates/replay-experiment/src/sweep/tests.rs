@@ -18,7 +18,7 @@ fn plan(text: &str, swf: &str) -> (Plan, Vec<Arc<Trace>>) {
     let mesh = "4x4".parse().expect("a machine");
     let trace = Trace::new(Arc::new(jobs.expect("a trace")), mesh, "johnson", &grid.schedulers);
     let traces = vec![Arc::new(trace)];
-    (Plan::new(grid, &traces, Build::default()).expect("a plan"), traces)
+    (Plan::new(grid, &traces).expect("a plan"), traces)
 }
 
 const GRID: &str = "schedulers = ['fcfs', 'easy']\nseeds = '0..1'\n\
@@ -70,7 +70,7 @@ fn ids_are_stable() {
 #[test]
 fn plans_round_trip_through_json() {
     let (plan, _) = plan(GRID, SWF);
-    let again = Plan::from_json(plan.to_json().expect("JSON")).expect("a plan");
+    let again = Plan::from_json(plan.to_json(&Build::default()).expect("JSON")).expect("a plan");
     assert_eq!(ids(&again), ids(&plan));
     assert_eq!(again.digest(), plan.digest());
     assert_eq!(again.traces, plan.traces);

@@ -206,7 +206,8 @@ fn h() {}
             write(unrelated, "changed");
             assert_eq!(digest(dir.path()), first, "{unrelated}");
         }
-        write("crates/a/src/b.rs", "fn b() {}\n#[cfg(test)]\nmod tests {\n    fn c() {}\n}\n");
+        let tested = "mod cli;\nfn main() {}\n#[cfg(test)]\nmod tests {\n    fn c() {}\n}\n";
+        write("src/main.rs", tested);
         assert_eq!(digest(dir.path()), first);
         let mut digests = HashSet::from([first]);
         for (source, text) in [

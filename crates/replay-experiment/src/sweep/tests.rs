@@ -78,6 +78,26 @@ fn plans_round_trip_through_json() {
 }
 
 #[test]
+fn a_plan_whose_machine_cannot_be_read_is_an_error() {
+    let (plan, _) = plan(GRID, SWF);
+    let mut json = plan.to_json(&Build::default()).expect("JSON");
+    json["traces"][0]["topology"] = "absent/topology.conf".into();
+    let error = Plan::from_json(json).expect_err("no machine").to_string();
+    assert!(error.contains("absent/topology.conf"), "{error}");
+}
+
+#[test]
+fn an_error_of_the_recorded_schedule_is_part_of_ids() {
+    let grid = "schedulers = ['fcfs', 'recorded']";
+    let log_jobs = |swf: &str| plan(grid, swf).0.traces[0].log_jobs_digest.clone();
+    // A job of 17 processors does not fit the machine of 16.
+    let too_large = "; MaxProcs: 32\n1 0 5 60 4\n2 100 7 30 17\n";
+    assert_eq!(log_jobs(&too_large.replace(" 17\n", " 16\n")), None);
+    let digest = log_jobs(too_large).expect("a digest of the error");
+    assert_ne!(Some(digest), log_jobs(&too_large.replace(" 17\n", " 18\n")));
+}
+
+#[test]
 fn a_sweep_resumes_after_an_interruption() {
     let dir = tempfile::tempdir().expect("a folder");
     let (plan, traces) = plan(GRID, SWF);

@@ -173,13 +173,13 @@ fn run_or_merge(
             trace.topology
         ));
     }
-    for allocator in loaded.allocators() {
+    for allocator in loaded.allocators()? {
         for trace in &loaded.traces {
             let prepared = &loaded.plan.grid.prepared;
             prepared.check(&allocator, &trace.topology, |built| can_send(&allocator, built))?;
         }
     }
-    let cells = loaded.cells();
+    let cells = loaded.cells()?;
     let (admitted, away) = admitted(&cells);
     let jobs_of = |trace: &Arc<Trace>| trace.workload.jobs.len() as u64;
     let (digest, plan) = (messages.digest(), &loaded.plan);
@@ -332,7 +332,7 @@ impl Results for Contention<'_> {
         tables::sheets(&self.runs, &self.shaken)
     }
 
-    fn configuration(&self) -> impl Serialize {
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
         configuration(self.args, self.loaded)
     }
 
@@ -494,15 +494,15 @@ fn of_trace(trace: &str, error: TraceError) -> Failure {
 }
 
 /// Returns the configuration, which determines the numbers.
-fn configuration(args: &ContendArgs, loaded: &ResolvedGrid) -> serde_json::Value {
+fn configuration(args: &ContendArgs, loaded: &ResolvedGrid) -> Result<serde_json::Value, Failure> {
     let Configuration { traces, schedulers, allocators, seeds, policy, window, shake, .. } =
-        super::output::configuration(loaded, false);
+        super::output::configuration(loaded, false)?;
     let mut messages = args.messages.describe();
     if let Some(messages) = messages.as_object_mut() {
         // The quotas are omitted, because they are derived from run times.
         messages.remove("quota");
     }
-    serde_json::json!({
+    Ok(serde_json::json!({
         "traces": traces,
         "schedulers": schedulers,
         "allocators": allocators,
@@ -513,5 +513,5 @@ fn configuration(args: &ContendArgs, loaded: &ResolvedGrid) -> serde_json::Value
         "pattern": args.pattern,
         "messages": messages,
         "scale": args.scale,
-    })
+    }))
 }

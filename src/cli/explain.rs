@@ -197,7 +197,7 @@ impl Results for Steps<'_> {
         Vec::new()
     }
 
-    fn configuration(&self) -> impl Serialize {
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
         configuration(self.loaded, false)
     }
 

@@ -52,7 +52,10 @@ pub trait Results {
     fn sheets(&self) -> Vec<Sheet>;
 
     /// Returns the configuration, which determines the numbers.
-    fn configuration(&self) -> impl Serialize;
+    ///
+    /// # Errors
+    /// A usage error if a strategy of the configuration cannot be built.
+    fn configuration(&self) -> Result<impl Serialize, Failure>;
 
     /// Returns further entries of the manifest.
     fn details(&self) -> impl Serialize {
@@ -62,9 +65,10 @@ pub trait Results {
     /// Returns the configuration as JSON text, for the metadata of Parquet files.
     ///
     /// # Errors
-    /// An error if the configuration has no JSON form.
-    fn origin(&self) -> serde_json::Result<String> {
-        serde_json::to_string(&self.configuration())
+    /// The errors of [`configuration`](Self::configuration), and an error if the configuration has no JSON form.
+    fn origin(&self) -> Result<String, Failure> {
+        let text = serde_json::to_string(&self.configuration()?);
+        text.map_err(|e| Failure::output("the configuration", e))
     }
 
     /// Writes the tables into a folder; by default, writes only the table of the rows. Returns the paths of the tables.
@@ -188,14 +192,13 @@ impl Session {
         let plots = self.plots();
         let Some(dir) = self.stage()? else { return Ok(Vec::new()) };
         let unwritten = |e: anyhow::Error| Failure::output("results", e);
-        let origin = results.origin().map_err(|e| unwritten(e.into()))?;
-        let tables = results.tables(&dir, &metadata(self.build(), &origin));
+        let tables = results.tables(&dir, &metadata(self.build(), &results.origin()?));
         let mut files = tables.map_err(|e| unwritten(e.into()))?;
         if plots {
             let drawn = results.figures(&Plots::new(&dir.join("plots"), self.style()));
             files.extend(drawn.map_err(|e| Failure::output("plots", e))?);
         }
-        self.commit(&files, &results.configuration(), &results.details(), failed)
+        self.commit(&files, &results.configuration()?, &results.details(), failed)
     }
 
     /// Reports an interruption and returns the exit code. A command that was interrupted after its last cell counts as

@@ -355,7 +355,7 @@ impl Results for Picture<'_> {
         vec![Sheet::of(&taken.holds, columns)]
     }
 
-    fn configuration(&self) -> impl Serialize {
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
         configuration(self.loaded, false)
     }
 

@@ -367,7 +367,7 @@ impl Results for Streams<'_> {
         ranked_sheets(&rows, self.sorting.as_ref(), |rows| sheet(rows, shares))
     }
 
-    fn configuration(&self) -> impl Serialize {
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
         configuration(self.args, self.rule, &self.results)
     }
 
@@ -407,7 +407,14 @@ impl Results for Streams<'_> {
 }
 
 /// Returns the configuration, which determines the numbers.
-fn configuration(args: &StreamArgs, rule: &StopRule, results: &[StreamRow]) -> serde_json::Value {
+///
+/// # Errors
+/// A usage error if a machine cannot be read.
+fn configuration(
+    args: &StreamArgs,
+    rule: &StopRule,
+    results: &[StreamRow],
+) -> Result<serde_json::Value, Failure> {
     let points = results.iter().map(|StreamRow(point, estimates)| {
         serde_json::json!({
             "point": point.to_string(),
@@ -415,8 +422,8 @@ fn configuration(args: &StreamArgs, rule: &StopRule, results: &[StreamRow]) -> s
             "precise": estimates.met,
         })
     });
-    serde_json::json!({
-        "machines": machines(args).unwrap_or_default().iter().map(Topology::to_string).collect::<Vec<_>>(),
+    Ok(serde_json::json!({
+        "machines": machines(args)?.iter().map(Topology::to_string).collect::<Vec<_>>(),
         "stream": results.first().map(|StreamRow(point, _)| &point.stream),
         "pattern": args.pattern,
         "messages": args.pattern.as_ref().map(|_| args.messages.describe()),
@@ -425,7 +432,7 @@ fn configuration(args: &StreamArgs, rule: &StopRule, results: &[StreamRow]) -> s
         "completions": args.completions,
         "stop_rule": rule,
         "points": points.collect::<Vec<_>>(),
-    })
+    }))
 }
 
 fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {

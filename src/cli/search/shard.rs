@@ -41,7 +41,7 @@ struct SearchCommand {
 
 /// Returns a digest of three things: the configuration of a search, its vectors, and the number of printed vectors.
 fn digest(task: &SearchTask, ids: &[CellId]) -> Result<String, Failure> {
-    let mut text = origin(task).map_err(|e| Failure::output("the configuration", e))?;
+    let mut text = origin(task)?;
     text.push_str(&format!("\n{}\n", task.spec.top));
     ids.iter().for_each(|id| text.push_str(&id.to_string()));
     Ok(text_digest(&text))

@@ -212,8 +212,8 @@ impl Results for SweepResults<'_> {
         ranked_summaries(&runs, self.sorting.as_ref(), changes)
     }
 
-    fn configuration(&self) -> impl Serialize {
-        SweepConfiguration::of(self.plan)
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
+        Ok(SweepConfiguration::of(self.plan))
     }
 
     fn details(&self) -> impl Serialize {

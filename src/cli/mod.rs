@@ -11,6 +11,7 @@
 //! | 1 | done, but a published number differs, or some cells or downloads failed |
 //! | 2 | usage or configuration |
 //! | 3 | bad input data |
+//! | 4 | no space for an output file: a full disk, a quota, or a limit on file size |
 //! | 130 | interrupted; finished work is written |
 
 mod args;
@@ -108,7 +109,7 @@ use program::Invocation;
 
 Without --trace the synthetic trace that comes with the program is replayed. The main job may have the name run: replay run [OPTIONS].
 
-Exit codes: 0 done; 1 done, but a published number differs or some cells or downloads failed; 2 usage or configuration; 3 bad input data; 130 interrupted, finished work is written.
+Exit codes: 0 done; 1 done, but a published number differs or some cells or downloads failed; 2 usage or configuration; 3 bad input data; 4 no space for an output file; 130 interrupted, finished work is written.
 
 Units: times are seconds of the trace, distances are hops, sizes are processors."
 )]

@@ -56,6 +56,5 @@ fn add_to(registries: Registries) -> Registries {
 }
 
 fn main() -> ExitCode {
-    let registries = add_to(replay::strategies::standard().clone());
-    replay::cli::main_with(&registries, std::env::args_os())
+    replay::cli::main_with(add_to(replay::strategies::standard().clone()))
 }

@@ -14,10 +14,10 @@ def limits(campaign):
     an empty or unusual environment; arguments that are not text."""
     for name in SCENES:
         for count in range(3, 24):
-            yield f"open-files-{count}/{name}", limited(name, f"ulimit -n {count}")
+            yield f"open-files-{count}/{name}", limited(name, f"ulimit -n {count}", (0, 2, 127))
         for size in (0, 1, 2, 4, 8, 16, 32):
-            yield f"file-size-{size}/{name}", limited(name, f"trap '' XFSZ; ulimit -f {size}")
-            yield f"file-size-{size}-killed/{name}", limited(name, f"ulimit -f {size}", kills=True)
+            yield f"file-size-{size}/{name}", limited(name, f"trap '' XFSZ; ulimit -f {size}", (0, 4))
+            yield f"file-size-{size}-killed/{name}", limited(name, f"ulimit -f {size}", (0, 4, 153, -25))
         for streams in ("<&-", ">&-", "2>&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"):
             yield f"closed {streams.replace('/', '+')}/{name}", redirected(name, streams)
         for streams in (">/dev/full", "2>/dev/full", ">/dev/full 2>&1", "<.", ">/dev/null </dev/zero"):
@@ -48,13 +48,12 @@ def shell(bench, line, name):
     return done.returncode, " ".join(words.split())[-300:]
 
 
-def limited(name, limit, kills=False):
+def limited(name, limit, allowed):
     def case(bench):
         scene = prepared(bench.campaign, name)
         scene.lay(bench, "over")
         code, words = shell(bench, f'{limit}; exec "$0" "$@"', name)
         # 127: the dynamic loader could not open the libraries of the program.
-        allowed = (0, 2, 127, 153) if not kills else (0, 2, 153, -25)
         bench.demand(code in allowed, f"exit code {code}: {words}")
         scene.check(bench.home, "over", ("new",) if code == 0 else ("old",))
         scene.again(bench, "over")

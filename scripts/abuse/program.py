@@ -8,9 +8,9 @@ import tempfile
 import time
 from pathlib import Path
 
-# See "Exit codes" in the README.
-DONE, DIFFERS, USAGE, DATA, INTERRUPTED = 0, 1, 2, 3, 130
-CODES = (DONE, DIFFERS, USAGE, DATA)
+# See "Exit codes" in docs/src/stability.md.
+DONE, DIFFERS, USAGE, DATA, NO_SPACE, INTERRUPTED = 0, 1, 2, 3, 4, 130
+CODES = (DONE, DIFFERS, USAGE, DATA, NO_SPACE)
 MEBIBYTE = 1 << 20
 BASH = shutil.which("bash") or "/bin/bash"
 # Environment variable that identifies the processes started by a case.

@@ -162,8 +162,8 @@ pub fn warn_of_blocks(machines: &[Topology]) {
 /// machine. Other allocators are ignored.
 pub fn warn_of_sizes<'a>(
     machines: impl IntoIterator<Item = &'a Topology>,
-    allocators: impl Fn() -> Vec<AllocatorSpec>,
-) {
+    allocators: impl Fn() -> Result<Vec<AllocatorSpec>, Failure>,
+) -> Result<(), Failure> {
     let mut seen: Vec<&Hierarchy> = Vec::new();
     for machine in machines.into_iter().filter_map(Topology::hierarchy) {
         if !seen.contains(&machine) {
@@ -171,9 +171,9 @@ pub fn warn_of_sizes<'a>(
         }
     }
     if seen.is_empty() {
-        return;
+        return Ok(());
     }
-    let names = allocators().into_iter().map(|allocator| allocator.name());
+    let names = allocators()?.into_iter().map(|allocator| allocator.name());
     let rules: BTreeSet<StrategyName> =
         names.filter(|name| RuleOptions::named(name).is_some()).collect();
     let max_cost = MAX_COST / rules.len().max(1) as u128;
@@ -183,6 +183,7 @@ pub fn warn_of_sizes<'a>(
             .filter_map(|rule| sizes_warning(machine, rule, max_cost))
             .for_each(eprint_line);
     }
+    Ok(())
 }
 
 /// Returns the warning about sizes that never run under a rule; `None` if all sizes run, or if the rule does not

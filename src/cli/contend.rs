@@ -3,7 +3,6 @@
 mod figures;
 mod tables;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +15,7 @@ use super::exit::{Exit, Failure, eprint_line};
 use super::interrupt::cancel_token;
 use super::messages::MessageArgs;
 use super::print::{SortArg, Sorting};
+use super::program::Invocation;
 use super::progress::Progress;
 use super::resolved_grid::{ResolvedGrid, parse_list, trace_names};
 use super::result_kind::Kind;
@@ -119,7 +119,7 @@ struct Measured {
 pub fn run(
     registries: &Registries,
     args: &ContendArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
 ) -> Result<Exit, Failure> {
     run_or_merge(registries, args, command, None)
 }
@@ -131,7 +131,7 @@ pub fn run(
 pub fn merge(
     registries: &Registries,
     args: &MergeArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
     parts: &[ShardFolder],
 ) -> Result<Exit, Failure> {
     let (mut runs, shards) = Shards::of_one_command::<ContendArgs>(parts, args)?;
@@ -143,7 +143,7 @@ pub fn merge(
 fn run_or_merge(
     registries: &Registries,
     args: &ContendArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
     shards: Option<&Shards<'_>>,
 ) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Contend, &args.output, command)?;
@@ -181,13 +181,13 @@ fn run_or_merge(
             trace.topology
         ));
     }
-    for allocator in loaded.allocators() {
+    for allocator in loaded.allocators()? {
         for trace in &loaded.traces {
             let prepared = &loaded.plan.grid.prepared;
             prepared.check(&allocator, &trace.topology, |built| can_send(&allocator, built))?;
         }
     }
-    let cells = loaded.cells();
+    let cells = loaded.cells()?;
     let (admitted, away) = admitted(&cells);
     let jobs_of = |trace: &Arc<Trace>| trace.workload.jobs.len() as u64;
     let (digest, plan) = (messages.digest(), &loaded.plan);
@@ -340,7 +340,7 @@ impl Results for Contention<'_> {
         tables::sheets(&self.runs, &self.shaken)
     }
 
-    fn configuration(&self) -> impl Serialize {
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
         configuration(self.args, self.loaded)
     }
 
@@ -502,15 +502,15 @@ fn of_trace(trace: &str, error: TraceError) -> Failure {
 }
 
 /// Returns the configuration, which determines the numbers.
-fn configuration(args: &ContendArgs, loaded: &ResolvedGrid) -> serde_json::Value {
+fn configuration(args: &ContendArgs, loaded: &ResolvedGrid) -> Result<serde_json::Value, Failure> {
     let Configuration { traces, schedulers, allocators, seeds, policy, window, shake, .. } =
-        super::output::configuration(loaded, false);
+        super::output::configuration(loaded, false)?;
     let mut messages = args.messages.describe();
     if let Some(messages) = messages.as_object_mut() {
         // The quotas are omitted, because they are derived from run times.
         messages.remove("quota");
     }
-    serde_json::json!({
+    Ok(serde_json::json!({
         "traces": traces,
         "schedulers": schedulers,
         "allocators": allocators,
@@ -521,5 +521,5 @@ fn configuration(args: &ContendArgs, loaded: &ResolvedGrid) -> serde_json::Value
         "pattern": args.pattern,
         "messages": messages,
         "scale": args.scale,
-    })
+    }))
 }

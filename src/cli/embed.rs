@@ -9,11 +9,12 @@ use std::sync::Arc;
 use super::args::RunArgs;
 use super::exit::{Failure, collected, eprint_line, with_short_quotes};
 use super::load::{load_traces, preloaded};
+use super::program::Invocation;
 use super::resolved_grid::ResolvedGrid;
 use super::skipped_jobs::SkippedJobs;
 use super::sweep::{ListArgs, of_flags};
 use super::tie_lists::TieLists;
-use super::{definition, parsed, run_program};
+use super::{Program, definition, parsed, run_program};
 use replay_core::registries::Registries;
 use replay_core::workload::{LoadError, Workload};
 use replay_experiment::sweep::Plan;
@@ -35,9 +36,9 @@ impl From<Failure> for EmbedError {
     }
 }
 
-/// Runs the program with the given arguments and returns its exit code. The first argument is the program name.
-pub fn run(registries: &Registries, arguments: &[OsString]) -> i32 {
-    run_program(registries, arguments).code()
+/// Runs a program with the given arguments and returns its exit code. The first argument is the program name.
+pub fn run(program: &Program, arguments: &[OsString]) -> i32 {
+    run_program(Invocation { program, arguments }).code()
 }
 
 /// Runs `work` and returns its result and the lines that it would write to standard error.
@@ -176,7 +177,7 @@ pub fn jobs_left_out<'a>(
 fn run_args(options: &[OsString]) -> Result<RunArgs, EmbedError> {
     let arguments: Vec<OsString> =
         std::iter::once("replay".into()).chain(options.iter().cloned()).collect();
-    let cli = parsed(&arguments).map_err(|error| {
+    let cli = parsed(&arguments, definition()).map_err(|error| {
         let message = with_short_quotes(error).to_string();
         let message = message.trim_start_matches("error: ");
         // The usage text describes the program, not the embedding module.

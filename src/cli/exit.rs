@@ -23,6 +23,8 @@ pub enum Exit {
     Usage,
     /// Bad input data.
     Data,
+    /// No space for an output file.
+    NoSpace,
     /// Interrupted; finished work is written.
     Interrupted,
 }
@@ -35,6 +37,7 @@ impl Exit {
             Exit::Differs => 1,
             Exit::Usage => 2,
             Exit::Data => 3,
+            Exit::NoSpace => 4,
             Exit::Interrupted => 130,
         }
     }
@@ -141,9 +144,11 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Returns a failure of usage or configuration (exit code 2).
+    /// Returns a failure of usage or configuration (exit code 2). If an output file has no space, the exit code is 4.
     pub fn usage(cause: impl Into<anyhow::Error>) -> Self {
-        Self { exit: Exit::Usage, cause: cause.into() }
+        let cause = cause.into();
+        let exit = if io_errors(&cause).any(is_no_space) { Exit::NoSpace } else { Exit::Usage };
+        Self { exit, cause }
     }
 
     /// Returns a failure caused by bad input data (exit code 3).
@@ -174,9 +179,9 @@ impl Failure {
         Self::usage(cause.into().context(format!("cannot write {what}")))
     }
 
-    /// Returns the failure for standard output that cannot be written.
+    /// Returns the failure for standard output that cannot be written, for any reason (exit code 2).
     pub fn stdout(cause: io::Error) -> Self {
-        Self::output("standard output", cause)
+        Self { exit: Exit::Usage, ..Self::output("standard output", cause) }
     }
 
     /// Returns the outcome of the program after this failure.
@@ -199,13 +204,23 @@ impl Failure {
 
     /// Prints the message and returns the exit code. A closed pipe counts as success, without a message.
     pub fn report(self) -> Exit {
-        let mut errors = self.cause.chain().filter_map(|e| e.downcast_ref::<io::Error>());
-        if errors.any(|e| e.kind() == io::ErrorKind::BrokenPipe) {
+        if io_errors(&self.cause).any(|e| e.kind() == io::ErrorKind::BrokenPipe) {
             return Exit::Done;
         }
         eprint_line(format_args!("replay: {}", truncated(&self.message())));
         self.exit
     }
+}
+
+/// Returns the I/O errors among the causes of an error.
+fn io_errors(error: &anyhow::Error) -> impl Iterator<Item = &io::Error> {
+    error.chain().filter_map(|cause| cause.downcast_ref())
+}
+
+/// Returns whether a file cannot grow: the disk is full, or a quota or a limit on file size is reached.
+fn is_no_space(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 #[cfg(test)]
@@ -216,5 +231,16 @@ mod tests {
     fn control_characters_are_replaced() {
         assert_eq!(printable("a\tb\nc"), "a\tb\nc");
         assert_eq!(printable("a\u{1b}[31m\u{9b}\r"), "a\u{fffd}[31m\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn no_space_for_a_file_has_its_own_exit_code() {
+        let exit = |number| Failure::output("o", io::Error::from_raw_os_error(number)).exit();
+        // EFBIG, ENOSPC, EACCES and ENOTDIR have these numbers on Linux and macOS.
+        assert_eq!(
+            [27, 28, 13, 20].map(exit),
+            [Exit::NoSpace, Exit::NoSpace, Exit::Usage, Exit::Usage]
+        );
+        assert_eq!(Failure::stdout(io::Error::from_raw_os_error(28)).exit(), Exit::Usage);
     }
 }

@@ -1,6 +1,5 @@
 //! `replay explain`: the decisions behind the start of a job.
 
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +14,7 @@ use super::job_name::{JobName, notation};
 use super::output::configuration;
 use super::print::columns;
 use super::print::{FormatArg, TableArgs, wrapped};
+use super::program::Invocation;
 use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
@@ -83,7 +83,7 @@ const FIGURES: [&str; 6] =
 pub fn run(
     registries: &Registries,
     args: &ExplainArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
 ) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Explain, &args.output, command)?;
     let quiet = args.output.process.quiet;
@@ -202,7 +202,7 @@ impl Results for Steps<'_> {
         Vec::new()
     }
 
-    fn configuration(&self) -> impl Serialize {
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
         configuration(self.loaded, false)
     }
 

@@ -102,7 +102,7 @@ pub fn journal_of(dir: &Dir) -> Option<String> {
         .then(|| PlanFile::of_folder(dir).and_then(|file| file.kind).unwrap_or_else(sweep))
 }
 
-/// Returns the other builds that ran cells of a folder.
+/// Returns the builds other than `this` that ran cells of a folder.
 ///
 /// Only the build that began a folder may continue it, because another build may compute other numbers. If
 /// `other_build` is true, any build may continue the folder. `other_build` is `None` if the command has no option to
@@ -110,15 +110,19 @@ pub fn journal_of(dir: &Dir) -> Option<String> {
 ///
 /// # Errors
 /// A usage error if another build began the folder.
-pub fn other_builds(dir: &Dir, other_build: Option<bool>) -> Result<Vec<Build>, Failure> {
-    let (out, this) = (dir.path().display(), crate::cli::build::this());
+pub fn other_builds(
+    dir: &Dir,
+    this: &Build,
+    other_build: Option<bool>,
+) -> Result<Vec<Build>, Failure> {
+    let out = dir.path().display();
     // If the command was killed early, the folder has no plan. A plan of another program is reported when the new plan
     // is written.
     let text = PlanFile::text(dir).ok().flatten();
     let file = text.and_then(|text| serde_json::from_slice::<PlanFile>(&text).ok());
     let Some(PlanFile { mut earlier_builds, plan, .. }) = file else { return Ok(Vec::new()) };
     let Ok(began) = serde_json::from_value::<Build>(plan) else { return Ok(Vec::new()) };
-    if !began.is_same(&this) {
+    if !began.is_same(this) {
         if other_build != Some(true) {
             let on = match other_build {
                 Some(_) => "--other-build continues with this build, ",
@@ -130,7 +134,7 @@ pub fn other_builds(dir: &Dir, other_build: Option<bool>) -> Result<Vec<Build>, 
         }
         earlier_builds.push(began);
     }
-    earlier_builds.retain(|build| !build.is_same(&this));
+    earlier_builds.retain(|build| !build.is_same(this));
     Ok(earlier_builds)
 }
 

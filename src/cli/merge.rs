@@ -1,9 +1,9 @@
-//! `replay merge`: combines shards.use replay_core::registries::Registries;
+//! `replay merge`: combines shards.
 
 use replay_core::registries::Registries;
-use std::ffi::OsString;
 
 use super::exit::{Exit, Failure, eprint_line};
+use super::program::Invocation;
 use super::result_kind::Kind;
 use super::shards::{MergeArgs, ShardFolder};
 use super::{contend, search, stream, sweep};
@@ -15,7 +15,7 @@ use super::{contend, search, stream, sweep};
 pub fn run(
     registries: &Registries,
     args: &MergeArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
 ) -> Result<Exit, Failure> {
     let parts: Vec<ShardFolder> =
         args.dirs.iter().map(|dir| ShardFolder::open(dir)).collect::<Result<_, _>>()?;

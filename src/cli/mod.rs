@@ -11,12 +11,12 @@
 //! | 1 | done, but a published number differs, or some cells or downloads failed |
 //! | 2 | usage or configuration |
 //! | 3 | bad input data |
+//! | 4 | no space for an output file: a full disk, a quota, or a limit on file size |
 //! | 130 | interrupted; finished work is written |
 
 mod args;
 mod arguments;
 mod baseline;
-mod build;
 mod cell_kinds;
 mod check_topology;
 mod compare;
@@ -42,6 +42,7 @@ mod network;
 mod output;
 mod place;
 mod print;
+mod program;
 mod progress;
 mod recorded;
 mod report;
@@ -68,6 +69,7 @@ mod usage;
 mod verify;
 mod write;
 
+pub use program::Program;
 pub use terminal::record_closed_stdout;
 
 use replay_core::registries::Registries;
@@ -81,13 +83,13 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit::{Exit, Failure};
+use program::Invocation;
 
 /// Replay job traces of supercomputers through schedulers and processor allocators.
 #[derive(Debug, Parser)]
 #[command(
     name = "replay",
     version,
-    long_version = build::LONG_VERSION,
     override_usage = "replay [OPTIONS]\n       replay <COMMAND> [OPTIONS]",
     subcommand_negates_reqs = true,
     disable_version_flag = true,
@@ -108,7 +110,7 @@ use exit::{Exit, Failure};
 
 Without --trace the synthetic trace that comes with the program is replayed. The main job may have the name run: replay run [OPTIONS].
 
-Exit codes: 0 done; 1 done, but a published number differs or some cells or downloads failed; 2 usage or configuration; 3 bad input data; 130 interrupted, finished work is written.
+Exit codes: 0 done; 1 done, but a published number differs or some cells or downloads failed; 2 usage or configuration; 3 bad input data; 4 no space for an output file; 130 interrupted, finished work is written.
 
 Units: times are seconds of the trace, distances are hops, sizes are processors."
 )]
@@ -238,15 +240,15 @@ fn definition() -> clap::Command {
         .mut_subcommand("import", import::adapted)
 }
 
-/// Parses arguments. The first argument is the name of the program.
-fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    let arguments = &arguments::prepared(arguments, &definition());
-    let parsed = definition().try_get_matches_from(arguments).and_then(|matches| {
+/// Parses arguments by a definition of the program. The first argument is the name of the program.
+fn parsed(arguments: &[OsString], definition: clap::Command) -> Result<Cli, clap::Error> {
+    let arguments = &arguments::prepared(arguments, &definition);
+    let parsed = definition.try_get_matches_from(arguments).and_then(|matches| {
         options_after_the_subcommand(&matches)?;
         Cli::from_arg_matches(&matches)
     });
     parsed.map_err(|error| {
-        let mut definition = definition();
+        let mut definition = self::definition();
         definition.build();
         usage::explained(error, arguments, &definition)
     })
@@ -273,21 +275,27 @@ fn options_after_the_subcommand(matches: &ArgMatches) -> Result<(), clap::Error>
     ))
 }
 
-/// Runs the program with these arguments and returns its exit code.
-pub fn main_with(
-    registries: &Registries,
-    arguments: impl IntoIterator<Item = OsString>,
-) -> ExitCode {
-    run_program(registries, &arguments.into_iter().collect::<Vec<_>>()).into()
+/// Runs a program with these strategies and the arguments of the process, and returns its exit code. Results record the
+/// digest of the executable in place of its sources, which are not known.
+pub fn main_with(registries: Registries) -> ExitCode {
+    main(&Program::new(program::executable(), registries), std::env::args_os())
 }
 
-fn run_program(registries: &Registries, arguments: &[OsString]) -> Exit {
+/// Runs the program with these arguments and returns its exit code.
+pub fn main(program: &Program, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    run_program(Invocation { program, arguments: &arguments }).into()
+}
+
+fn run_program(invocation: Invocation<'_>) -> Exit {
+    let registries = &invocation.program.registries;
     // With a handler of SIGXFSZ, a write beyond the limit on file size fails with an error; without a handler, this
     // signal would kill the program.
     let received = Arc::new(AtomicBool::new(false));
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, received);
     interrupt::install_handler();
-    let cli = match parsed(arguments) {
+    let definition = || definition().long_version(invocation.program.long_version);
+    let cli = match parsed(invocation.arguments, definition()) {
         Ok(cli) => cli,
         Err(error) => {
             // The parser returns help and version as errors whose text belongs on standard output.
@@ -302,19 +310,19 @@ fn run_program(registries: &Registries, arguments: &[OsString]) -> Exit {
         }
     };
     let outcome = match cli.command {
-        None => run::run(registries, &cli.run, arguments),
+        None => run::run(registries, &cli.run, invocation),
         Some(Command::Verify(args)) => verify::run(&args),
-        Some(Command::Sweep(args)) => sweep::sweep(registries, &args, arguments),
+        Some(Command::Sweep(args)) => sweep::sweep(registries, &args, invocation),
         Some(Command::Plan(args)) => sweep::plan(registries, &args),
-        Some(Command::Merge(args)) => merge::run(registries, &args, arguments),
-        Some(Command::Show(args)) => show::run(registries, &args, arguments),
-        Some(Command::Explain(args)) => explain::run(registries, &args, arguments),
+        Some(Command::Merge(args)) => merge::run(registries, &args, invocation),
+        Some(Command::Show(args)) => show::run(registries, &args, invocation),
+        Some(Command::Explain(args)) => explain::run(registries, &args, invocation),
         Some(Command::Compare(args)) => compare::run(&args),
-        Some(Command::Report(args)) => report::run(&args),
-        Some(Command::Search(args)) => search::run(registries, &args, arguments),
+        Some(Command::Report(args)) => report::run(&args, invocation.program),
+        Some(Command::Search(args)) => search::run(registries, &args, invocation),
         Some(Command::List(args)) => list::run(registries, &args),
-        Some(Command::Stream(args)) => stream::run(registries, &args, arguments),
-        Some(Command::Contend(args)) => contend::run(registries, &args, arguments),
+        Some(Command::Stream(args)) => stream::run(registries, &args, invocation),
+        Some(Command::Contend(args)) => contend::run(registries, &args, invocation),
         Some(Command::Network(args)) => network::run(&args),
         Some(Command::Place(args)) => place::run(&args),
         Some(Command::CheckTopology(args)) => check_topology::run(registries, &args),

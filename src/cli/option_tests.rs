@@ -162,11 +162,11 @@ fn quiet_is_taken_before_and_after_every_command() {
     ] {
         let words = format!("replay {line}");
         let words: Vec<_> = words.split(' ').map(std::ffi::OsString::from).collect();
-        assert!(super::parsed(&words).is_ok(), "{line}");
+        assert!(super::parsed(&words, super::definition()).is_ok(), "{line}");
     }
     let quiet = |line: &str| {
         let words: Vec<_> = line.split(' ').map(std::ffi::OsString::from).collect();
-        match super::parsed(&words).expect(line).command {
+        match super::parsed(&words, super::definition()).expect(line).command {
             Some(super::Command::Sweep(args)) => args.grid.process.quiet,
             Some(super::Command::Synth(args)) => args.quiet.quiet,
             other => panic!("{other:?}"),

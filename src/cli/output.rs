@@ -25,7 +25,8 @@ use replay_experiment::log_comparison::{
     self, CAVEAT, LogBaseline, LogComparisonRow, NOT_COMPARED,
 };
 use replay_experiment::shaken::{Estimates, ShakenRow};
-use replay_experiment::{RunKey, RunResult};
+use replay_experiment::sweep::PlannedTrace;
+use replay_experiment::{RunKey, RunResult, Trace};
 use replay_output::frame::{FrameError, Tables};
 use replay_output::plot::{Plots, WaitDistributions};
 use replay_output::report::manifest::{
@@ -103,8 +104,8 @@ impl<'a> Runs<'a> {
             unread: false,
         };
         if let Some(place) = session.stage()? {
-            let origin = runs.origin().map_err(|e| Failure::output("the configuration", e))?;
-            let tables = Tables::create(place, &metadata(&origin), loaded.plan.grid.measure);
+            let metadata = metadata(session.build(), &runs.origin()?);
+            let tables = Tables::create(&place, &metadata, loaded.plan.grid.measure);
             runs.tables = Some(tables.map_err(|e| Failure::output("results", e))?);
         }
         Ok(runs)
@@ -247,7 +248,7 @@ impl Results for Runs<'_> {
         sheets.into_iter().filter(|sheet| !sheet.is_empty()).collect()
     }
 
-    fn configuration(&self) -> impl Serialize {
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
         configuration(self.loaded, self.ties)
     }
 
@@ -338,24 +339,32 @@ fn printed(loaded: &ResolvedGrid, baseline: Option<&Arc<Baseline>>) -> Vec<Colum
     columns
 }
 
+/// Returns the traces of a grid on their machines, as the configuration contains them.
+pub fn trace_records(loaded: &ResolvedGrid) -> Vec<TraceRecord> {
+    let traces = loaded.traces.iter().zip(&loaded.plan.traces);
+    let record = |(trace, planned): (&Arc<Trace>, &PlannedTrace)| TraceRecord {
+        outages: planned.outages_digest.clone(),
+        name: trace.workload.name.clone(),
+        source: trace.workload.source.display().to_string(),
+        digest: trace.workload.digest.clone(),
+        unix_start_time: planned.unix_start_time,
+        topology: trace.topology.to_string(),
+        jobs: trace.workload.jobs.len(),
+        cleaning: trace.workload.report.clone(),
+    };
+    traces.map(record).collect()
+}
+
 /// Returns the configuration of a grid, which determines the numbers of the results.
-pub fn configuration(loaded: &ResolvedGrid, ties: bool) -> Configuration {
-    let traces =
-        loaded.traces.iter().zip(&loaded.plan.traces).map(|(trace, planned)| TraceRecord {
-            outages: planned.outages_digest.clone(),
-            name: trace.workload.name.clone(),
-            source: trace.workload.source.display().to_string(),
-            digest: trace.workload.digest.clone(),
-            unix_start_time: planned.unix_start_time,
-            topology: trace.topology.to_string(),
-            jobs: trace.workload.jobs.len(),
-            cleaning: trace.workload.report.clone(),
-        });
+///
+/// # Errors
+/// A usage error if a strategy cannot be built.
+pub fn configuration(loaded: &ResolvedGrid, ties: bool) -> Result<Configuration, Failure> {
     let grid = &loaded.plan.grid;
-    Configuration {
-        traces: traces.collect(),
+    Ok(Configuration {
+        traces: trace_records(loaded),
         schedulers: grid.schedulers.iter().map(ToString::to_string).collect(),
-        allocators: loaded.allocators().iter().map(ToString::to_string).collect(),
+        allocators: loaded.allocators()?.iter().map(ToString::to_string).collect(),
         seeds: grid.seeds.clone(),
         down: grid.file.down.clone(),
         window: WindowRecord::of(&grid.file.window),
@@ -363,7 +372,7 @@ pub fn configuration(loaded: &ResolvedGrid, ties: bool) -> Configuration {
         policy: grid.file.policies.join(","),
         policy_rules: grid.policies.iter().flat_map(|policy| policy.describe()).collect(),
         ties,
-    }
+    })
 }
 
 /// Creates a folder and checks that files can be created in it.

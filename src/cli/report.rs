@@ -9,6 +9,7 @@ use clap::Args;
 use super::args::QuietArg;
 use super::exit::{Exit, Failure, eprint_line};
 use super::list;
+use super::program::Program;
 use super::result_kind::Kind;
 use super::write::{NamedOutput, OutputFile, check_apart};
 use replay_core::number::grouped;
@@ -48,7 +49,7 @@ pub struct ReportArgs {
 }
 
 /// Writes the page.
-pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
+pub fn run(args: &ReportArgs, program: &Program) -> Result<Exit, Failure> {
     let write = args.write.as_deref().unwrap_or(Path::new(DEFAULT_PAGE));
     check_apart(&args.of, &[NamedOutput::of("--write", write)])?;
     replaces_no_data(write, args.write.is_some())?;
@@ -68,7 +69,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
             false => published.push((path.display().to_string(), checks(path)?)),
         }
     }
-    let page = page::page(&folders, &published, &crate::cli::build::this());
+    let page = page::page(&folders, &published, &program.build);
     let mut file = OutputFile::create(write)?;
     file.write_all(page.as_bytes()).map_err(|e| file.failed(e))?;
     file.finish()?;

@@ -96,14 +96,14 @@ impl ResolvedGrid {
     /// Creates the cells of a grid whose strategies are known to work.
     fn checked(grid: ParameterGrid, traces: Vec<Arc<Trace>>, quiet: bool) -> Result<Self, Failure> {
         check_outages(&grid, &traces)?;
-        let plan = Plan::new(grid, &traces, crate::cli::build::this()).map_err(Failure::usage)?;
+        let plan = Plan::new(grid, &traces).map_err(Failure::usage)?;
         if !quiet {
             report_left_out_pairs(&plan)?;
         }
         let loaded = Self { plan, traces };
         if !quiet {
             let machines = loaded.traces.iter().map(|trace| &trace.topology);
-            check_topology::warn_of_sizes(machines, || loaded.allocators());
+            check_topology::warn_of_sizes(machines, || loaded.allocators())?;
         }
         Ok(loaded)
     }
@@ -120,15 +120,22 @@ impl ResolvedGrid {
     }
 
     /// Returns all cells in order.
-    pub fn cells(&self) -> Vec<Cell> {
-        // No strategy fails here, because every strategy was built when the grid was resolved.
-        (0..self.plan.len()).filter_map(|run| self.plan.cell(&self.traces, run).ok()).collect()
+    ///
+    /// # Errors
+    /// A usage error if a strategy cannot be built.
+    pub fn cells(&self) -> Result<Vec<Cell>, Failure> {
+        let cell = |run| self.plan.cell(&self.traces, run).map_err(Failure::usage);
+        (0..self.plan.len()).map(cell).collect()
     }
 
     /// Returns the distinct strategies.
-    pub fn allocators(&self) -> Vec<AllocatorSpec> {
+    ///
+    /// # Errors
+    /// A usage error if a strategy cannot be built.
+    pub fn allocators(&self) -> Result<Vec<AllocatorSpec>, Failure> {
         let strategies = &self.plan.grid.strategies;
-        (0..strategies.len()).filter_map(|index| strategies.get(index).ok()).collect()
+        let strategy = |index| strategies.get(index).map_err(Failure::usage);
+        (0..strategies.len()).map(strategy).collect()
     }
 }
 

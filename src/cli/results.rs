@@ -12,6 +12,7 @@ use super::journal::print_path;
 use super::session::Session;
 use replay_core::number::grouped;
 use replay_core::table::{Column, Table};
+use replay_experiment::sweep::Build;
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
@@ -51,7 +52,10 @@ pub trait Results {
     fn sheets(&self) -> Vec<Sheet>;
 
     /// Returns the configuration, which determines the numbers.
-    fn configuration(&self) -> impl Serialize;
+    ///
+    /// # Errors
+    /// A usage error if a strategy of the configuration cannot be built.
+    fn configuration(&self) -> Result<impl Serialize, Failure>;
 
     /// Returns further entries of the manifest.
     fn details(&self) -> impl Serialize {
@@ -61,9 +65,10 @@ pub trait Results {
     /// Returns the configuration as JSON text, for the metadata of Parquet files.
     ///
     /// # Errors
-    /// An error if the configuration has no JSON form.
-    fn origin(&self) -> serde_json::Result<String> {
-        serde_json::to_string(&self.configuration())
+    /// The errors of [`configuration`](Self::configuration), and an error if the configuration has no JSON form.
+    fn origin(&self) -> Result<String, Failure> {
+        let text = serde_json::to_string(&self.configuration()?);
+        text.map_err(|e| Failure::output("the configuration", e))
     }
 
     /// Writes the tables into a folder; by default, writes only the table of the rows. Returns the paths of the tables.
@@ -187,14 +192,13 @@ impl Session {
         let plots = self.plots();
         let Some(dir) = self.stage()? else { return Ok(Vec::new()) };
         let unwritten = |e: anyhow::Error| Failure::output("results", e);
-        let origin = results.origin().map_err(|e| unwritten(e.into()))?;
-        let tables = results.tables(dir, &metadata(&origin));
+        let tables = results.tables(&dir, &metadata(self.build(), &results.origin()?));
         let mut files = tables.map_err(|e| unwritten(e.into()))?;
         if plots {
             let drawn = results.figures(&Plots::new(&dir.join("plots"), self.style()));
             files.extend(drawn.map_err(|e| Failure::output("plots", e))?);
         }
-        self.commit(&files, &results.configuration(), &results.details(), failed)
+        self.commit(&files, &results.configuration()?, &results.details(), failed)
     }
 
     /// Reports an interruption and returns the exit code. A command that was interrupted after its last cell counts as
@@ -223,11 +227,11 @@ impl Session {
 }
 
 /// Returns the metadata that every Parquet file has: program, version, commit and configuration.
-pub fn metadata(configuration: &str) -> [(String, String); 4] {
+pub fn metadata(build: &Build, configuration: &str) -> [(String, String); 4] {
     let metadata = [
         ("program", "replay"),
-        ("version", crate::cli::build::VERSION),
-        ("commit", crate::cli::build::COMMIT),
+        ("version", &build.version),
+        ("commit", &build.commit),
         ("configuration", configuration),
     ];
     metadata.map(|(key, value)| (key.to_string(), value.to_string()))

@@ -165,11 +165,11 @@ impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
         resumed.all = own.len();
         resumed.kept = match shard.shard() {
             None => {
-                let plan = PlanFile::new(session.kind(), crate::cli::build::this())?;
+                let plan = PlanFile::new(session.kind(), session.build())?;
                 JournalHandle::begin(session, plan, Some(&resumed.ids), None)?
             }
             Some(shard) => {
-                let plan = plan_of_shard(session.kind(), shard, command, digest)?;
+                let plan = plan_of_shard(session, shard, command, digest)?;
                 let kept = JournalHandle::of_shard(session, plan, &resumed.ids, shard)?;
                 session.run_shard(kept.open().path().to_path_buf());
                 Some(kept)

@@ -1,7 +1,6 @@
-//! The main job, `replay --trace ...`: runs a grid without a journal and prints the results as they are computed.use replay_core::registries::Registries;
+//! The main job, `replay --trace ...`: runs a grid without a journal and prints the results as they are computed.
 
 use replay_core::registries::Registries;
-use std::ffi::OsString;
 use std::sync::Arc;
 
 use super::args::RunArgs;
@@ -9,6 +8,7 @@ use super::eta::EtaReporter;
 use super::exit::{Exit, Failure};
 use super::interrupt::cancel_token;
 use super::output::Runs;
+use super::program::Invocation;
 use super::progress::Progress;
 use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
@@ -22,7 +22,11 @@ use replay_experiment::{RunContext, Trace};
 ///
 /// # Errors
 /// A usage error for an invalid option; a data error for an invalid trace.
-pub fn run(registries: &Registries, args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
+pub fn run(
+    registries: &Registries,
+    args: &RunArgs,
+    command: Invocation<'_>,
+) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     let mut session = Session::begin(Kind::Run, &args.output, command)?;
     let measure = args.measure();

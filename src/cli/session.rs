@@ -1,6 +1,5 @@
 //! Sessions of commands with results: threads, messages, and the output folder.
 
-use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use super::earlier;
 use super::exit::{Exit, Failure, eprint_line};
 use super::journal;
 use super::print::{FormatArg, TableArgs};
+use super::program::Invocation;
 use super::result_kind::Kind;
 use replay_core::number::counted;
 use replay_experiment::files::{
@@ -58,7 +58,7 @@ impl Session {
     /// # Errors
     /// The errors of [`within`](Self::within), and a usage error if the text of figures does not fit the size of
     /// figures.
-    pub fn begin(kind: Kind, args: &OutputArgs, command: &[OsString]) -> Result<Self, Failure> {
+    pub fn begin(kind: Kind, args: &OutputArgs, command: Invocation<'_>) -> Result<Self, Failure> {
         let OutputArgs { table, out, force, process, figures, .. } = args;
         let style = figures.style()?;
         let mut session = Self::within(kind, out.as_deref(), *force, process, command)?;
@@ -101,14 +101,10 @@ impl Session {
         out: Option<&Path>,
         force: bool,
         process: &ProcessArgs,
-        command: &[OsString],
+        command: Invocation<'_>,
     ) -> Result<Self, Failure> {
-        let origin = Origin::begin(
-            kind.name(),
-            crate::cli::build::this(),
-            crate::cli::build::COMPILER,
-            command,
-        );
+        let build = command.program.build.clone();
+        let origin = Origin::begin(kind.name(), build, command.arguments);
         process.set_threads()?;
         let place = match out {
             None => Place::Nowhere,
@@ -206,6 +202,11 @@ impl Session {
         self.kind
     }
 
+    /// Returns the build of the program.
+    pub fn build(&self) -> &Build {
+        &self.origin.build
+    }
+
     /// Returns whether the command is quiet.
     pub fn is_quiet(&self) -> bool {
         self.quiet
@@ -236,7 +237,7 @@ impl Session {
                 journal::discard(dir)?;
                 (Vec::new(), "the same command without --force")
             }
-            false => (journal::other_builds(dir, other_build)?, "the same command"),
+            false => (journal::other_builds(dir, self.build(), other_build)?, "the same command"),
         };
         let path = dir.path().join(JOURNAL_FILE);
         self.continuation = Some(format!("{command} continues from {}", path.display()));
@@ -295,7 +296,7 @@ impl Session {
     ///
     /// # Errors
     /// A usage error if the folder cannot be written, or if no configuration was declared.
-    pub fn stage(&mut self) -> Result<Option<&Path>, Failure> {
+    pub fn stage(&mut self) -> Result<Option<PathBuf>, Failure> {
         if self.configuration.is_none() && matches!(self.place, Place::Claimed(_)) {
             let undeclared = anyhow::anyhow!("{} declares no configuration", self.kind.name());
             return Err(Failure::output("results", undeclared));
@@ -312,7 +313,7 @@ impl Session {
             place => place,
         };
         Ok(match &self.place {
-            Place::Staged(staging) => Some(staging.path()),
+            Place::Staged(staging) => Some(staging.path().to_path_buf()),
             _ => None,
         })
     }

@@ -10,7 +10,7 @@ use super::args::{OutputArgs, ProcessArgs};
 use super::exit::Failure;
 use super::journal::{PLAN_FILE, PlanFile, is_plan};
 use super::print::{SortArg, TableArgs};
-use super::result_kind::Kind;
+use super::session::Session;
 use replay_core::number::grouped;
 use replay_experiment::files::{Dir, DirLock};
 use replay_experiment::journal::{CellId, Journal, Outcome};
@@ -100,13 +100,13 @@ struct ShardPlan<S> {
 /// # Errors
 /// A usage error if the command has no JSON form.
 pub fn plan_of_shard(
-    kind: Kind,
+    session: &Session,
     shard: Shard,
     command: &impl Serialize,
     digest: String,
 ) -> Result<PlanFile, Failure> {
-    let plan = ShardPlan { build: super::build::this(), format: FORMAT, command, digest };
-    let mut file = PlanFile::new(kind, plan)?;
+    let plan = ShardPlan { build: session.build().clone(), format: FORMAT, command, digest };
+    let mut file = PlanFile::new(session.kind(), plan)?;
     file.shard = Some(shard.to_string());
     Ok(file)
 }

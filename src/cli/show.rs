@@ -5,7 +5,6 @@ mod window;
 
 use replay_core::registries::Registries;
 use replay_core::table::name;
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -20,6 +19,7 @@ use super::interrupt::cancel_token;
 use super::job_name::{JobName, notation};
 use super::output::configuration;
 use super::print::FormatArg;
+use super::program::Invocation;
 use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
@@ -129,7 +129,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
 pub fn run(
     registries: &Registries,
     args: &ShowArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
 ) -> Result<Exit, Failure> {
     if args.write.is_given() && !args.perfetto {
         return Err(Failure::usage_message(
@@ -360,7 +360,7 @@ impl Results for Picture<'_> {
         vec![Sheet::of(&taken.holds, columns)]
     }
 
-    fn configuration(&self) -> impl Serialize {
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
         configuration(self.loaded, false)
     }
 

@@ -148,10 +148,10 @@ impl ResolvedGrid {
             grid.alloc = vec!["mc1x1".to_string()];
         }
         let loaded = Self::resolve(registries, &grid, None, Measure::default(), quiet)?;
-        if loaded.allocators().iter().any(AllocatorSpec::recorded) {
+        if loaded.allocators()?.iter().any(AllocatorSpec::recorded) {
             return Err(Failure::usage_message(recorded));
         }
-        match <[Cell; 1]>::try_from(loaded.cells()) {
+        match <[Cell; 1]>::try_from(loaded.cells()?) {
             Ok([cell]) => Ok((loaded, cell)),
             Err(cells) => Err(Failure::usage_message(format!(
                 "{command} takes one trace, machine, scheduler, strategy and seed; the options give {} runs",

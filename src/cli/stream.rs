@@ -6,7 +6,6 @@ mod figure;
 use replay_core::registries::Registries;
 use replay_core::table::name;
 use std::collections::HashSet;
-use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +20,7 @@ use super::interrupt::cancel_token;
 use super::messages::MessageArgs;
 use super::output::{ranked_sheets, unranked};
 use super::print::{FormatArg, SortArg, Sorting};
+use super::program::Invocation;
 use super::progress::Points;
 use super::resolved_grid::parse_list;
 use super::result_kind::Kind;
@@ -185,7 +185,7 @@ const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::T
 pub fn run(
     registries: &Registries,
     args: &StreamArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
 ) -> Result<Exit, Failure> {
     run_or_merge(registries, args, command, None)
 }
@@ -197,7 +197,7 @@ pub fn run(
 pub fn merge(
     registries: &Registries,
     args: &MergeArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
     parts: &[ShardFolder],
 ) -> Result<Exit, Failure> {
     let (mut streams, shards) = Shards::of_one_command::<StreamArgs>(parts, args)?;
@@ -214,7 +214,7 @@ pub fn merge(
 fn run_or_merge(
     registries: &Registries,
     args: &StreamArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
     shards: Option<&Shards<'_>>,
 ) -> Result<Exit, Failure> {
     let session = Session::begin(Kind::Stream, &args.output, command)?;
@@ -378,8 +378,8 @@ impl Results for Streams<'_> {
         ranked_sheets(&rows, self.sorting.as_ref(), |rows| sheet(rows, shares))
     }
 
-    fn configuration(&self) -> impl Serialize {
-        configuration(self)
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
+        Ok(configuration(self))
     }
 
     fn tables(

@@ -280,7 +280,7 @@ mod tests {
     fn message(line: &str) -> String {
         let arguments: Vec<OsString> =
             format!("replay {line}").split(' ').map(OsString::from).collect();
-        match crate::cli::parsed(&arguments) {
+        match crate::cli::parsed(&arguments, crate::cli::definition()) {
             Ok(_) => panic!("replay {line}: is accepted"),
             Err(error) => error.to_string(),
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use super::dir::{Dir, Outcome, TINY, listed};
+use super::dir::{Dir, Outcome, TINY, checkout, listed};
 
 trials!(
     rejects_manifests_of_other_programs,
@@ -19,6 +19,7 @@ trials!(
     full_disk_leaves_no_partial_figure,
     full_disk_has_its_own_message,
     full_disk_keeps_the_previous_file,
+    no_space_has_its_own_exit_code,
     checks_the_folder_of_figures_before_any_work,
     writes_devices_and_pipes_directly,
     checks_every_table_before_any_work,
@@ -218,7 +219,7 @@ fn full_disk_leaves_no_partial_figure() {
         assert!(largest.ends_with(".png"), "{command}: {largest}");
         // The limit allows all files except the last bytes of the largest figure.
         let failed = limited(&dir, size(largest) / 1024, &format!("{command} --out out"));
-        failed.code(2).says("File too large (os error 27)").says("out/unfinished.part");
+        failed.code(4).says("File too large (os error 27)").says("out/unfinished.part");
         assert!(!dir.path("out/manifest.json").exists(), "{command}");
         // Apart from unfinished files, only the files needed to resume remain.
         let kept = |file: &String| ["journal.txt", "plan.json"].contains(&file.as_str());
@@ -242,7 +243,7 @@ fn full_disk_has_its_own_message() {
         let units: Vec<usize> =
             parquet.map(|file| dir.read(&format!("whole/{file}")).len() / 1024).collect();
         for unit in units.into_iter().flat_map(|size| [1, size]) {
-            let failed = limited(&dir, unit, &format!("{command} --out out")).code(2);
+            let failed = limited(&dir, unit, &format!("{command} --out out")).code(4);
             let failed = failed.says("File too large (os error 27)");
             failed.demand(
                 !failed.stderr.contains("specification"),
@@ -255,6 +256,52 @@ fn full_disk_has_its_own_message() {
         if dir.path("out").exists() {
             fs::remove_dir_all(dir.path("out")).expect("a folder");
         }
+    }
+}
+
+/// For every kind of output, exit code 4 states that an output has no space, and exit code 2 that its name is wrong.
+fn no_space_has_its_own_exit_code() {
+    let sources = [
+        ("packets.csv", "tests/golden/inputs/packets.csv"),
+        ("topology.conf", "docs/fixtures/topology.conf"),
+        ("table.csv", "docs/fixtures/table.csv"),
+        ("table.toml", "docs/fixtures/table.toml"),
+    ];
+    let dir = sources.into_iter().fold(tiny(), |dir, (name, path)| {
+        dir.file(name, fs::read(checkout().join(path)).expect("a file"))
+    });
+    dir.replay("-q --trace tiny.swf --alloc mbs,random --out res").code(0);
+    dir.replay("sweep -q --trace tiny.swf --shard 1/1 --out part").code(0);
+    let others = [
+        "sweep -q --trace tiny.swf --shard 1/2",
+        "show --trace tiny.swf --at 0",
+        "explain --trace tiny.swf --job 2",
+        "verify lublin -q",
+        "compare res:0 res:1 --schedule",
+        "merge part",
+    ];
+    let files = [
+        "show --trace tiny.swf --perfetto --write",
+        "verify lublin -q --write",
+        "report res --write",
+        "network --packets packets.csv --write",
+        "network --packets packets.csv --channels",
+        "synth --jobs 5 --write",
+        "import csv table.csv --map table.toml --write",
+        "check-topology topology.conf --nodes node000 --write",
+        "man --all",
+    ];
+    let folders = COMMANDS.iter().chain(&others).map(|command| format!("{command} --out"));
+    for command in folders.chain(files.map(str::to_string)) {
+        let failed = limited(&dir, 0, &format!("{command} o.conf")).code(4);
+        failed.says("File too large (os error 27)");
+        let place = dir.path("o.conf");
+        if place.is_dir() {
+            fs::remove_dir_all(place).expect("a folder");
+        }
+        // A path below a file.
+        let failed = dir.replay(&format!("{command} tiny.swf/o.conf")).code(2);
+        failed.says("Not a directory (os error 20)");
     }
 }
 
@@ -287,7 +334,7 @@ fn full_disk_keeps_the_previous_file() {
         for name in old {
             fs::write(dir.path(name), "of yesterday").expect("a file");
         }
-        let failed = limited(&dir, 0, &format!("{command} out.swf")).code(2);
+        let failed = limited(&dir, 0, &format!("{command} out.swf")).code(4);
         failed.says("cannot write out.").says("File too large (os error 27)");
         for name in old {
             assert_eq!(dir.read(name), b"of yesterday", "{command}");

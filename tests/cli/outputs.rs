@@ -230,7 +230,7 @@ fn forced_sweeps_keep_results_until_they_are_complete() {
         let tables = ["manifest.json", "runs.csv", "runs.parquet"];
         let before = tables.map(|name| dir.read(&format!("o/{name}")));
         let sweep = "sweep --trace t.swf --alloc mbs -q --force --out o";
-        bash(&dir, &format!("ulimit -f 0; \"$0\" {sweep}")).code(2);
+        bash(&dir, &format!("ulimit -f 0; \"$0\" {sweep}")).code(4);
         assert!(tables.map(|name| dir.read(&format!("o/{name}"))) == before, "{earlier}");
         dir.replay(sweep).code(0);
         assert!(dir.read("o/runs.csv") != before[1]);
@@ -246,12 +246,12 @@ fn forced_sweeps_keep_results_until_they_are_complete() {
 fn files_of_a_set_are_renamed_together() {
     let dir = Dir::new().file("packets.csv", PACKETS).file("a.csv", "old");
     let network = "network --packets packets.csv --write a.csv --channels";
-    dir.replay(&format!("{network} /dev/full")).code(2).says("cannot write /dev/full");
+    dir.replay(&format!("{network} /dev/full")).code(4).says("cannot write /dev/full");
     assert_eq!(dir.read("a.csv"), b"old");
     dir.replay(&format!("{network} b.csv")).code(0);
     assert!(dir.read("a.csv").starts_with(b"id,") && dir.path("b.csv").exists());
     let failed = dir.replay("network --packets packets.csv --write /dev/full --channels b.csv");
-    failed.code(2).says("cannot write /dev/full");
+    failed.code(4).says("cannot write /dev/full");
 }
 
 fn missing_folders_are_created() {

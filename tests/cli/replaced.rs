@@ -164,7 +164,7 @@ fn without_room(dir: &Dir, kilobytes: usize, arguments: &str) -> Outcome {
 fn keeps_journals_of_another_configuration() {
     for [command, other] in [COMMANDS[3], COMMANDS[5]] {
         let dir = tiny();
-        without_room(&dir, 20, &format!("{command} -q --out out")).code(2);
+        without_room(&dir, 20, &format!("{command} -q --out out")).code(4);
         let journal = dir.read("out/journal.txt");
         let words = ["out has the journal of a command with other options or traces", "--force"];
         dir.replay(&format!("{other} -q --out out")).fails(2, 1, &words);

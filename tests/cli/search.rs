@@ -312,7 +312,7 @@ fn full_disk_keeps_earlier_results() {
     let output = Command::new("bash").args(["-c", &line]).current_dir(dir.path("")).output();
     let failed = Outcome::new(&line, output.expect("bash"));
     // The new results are printed even though they cannot be written.
-    failed.code(2).says("File too large").prints("AF : WF : BF");
+    failed.code(4).says("File too large").prints("AF : WF : BF");
     std::fs::remove_dir_all(dir.path("out/unfinished.part")).expect("the unfinished results");
     // The journal is kept, so that the command can resume.
     let files = dir.files("out").into_iter();

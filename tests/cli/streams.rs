@@ -249,5 +249,5 @@ fn full_disk_is_an_error() {
         let outcome = dir.replay_onto(disk.try_clone().expect("a handle"), arguments);
         outcome.fails(2, 1, &["cannot write standard output"]);
     }
-    dir.replay("synth --write /dev/full").fails(2, 1, &["cannot write /dev/full"]);
+    dir.replay("synth --write /dev/full").fails(4, 1, &["cannot write /dev/full"]);
 }

@@ -16,7 +16,7 @@ use super::mutate::{mutant, one_of, random};
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_replay");
 
 /// Documented exit codes, except for interruption.
-const CODES: [i32; 4] = [0, 1, 2, 3];
+const CODES: [i32; 5] = [0, 1, 2, 3, 4];
 
 /// Time limit of a program. A program that runs longer counts as a hang.
 const PATIENCE: Duration = Duration::from_secs(10);

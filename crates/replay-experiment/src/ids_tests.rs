@@ -50,8 +50,7 @@ fn ids_match_earlier_builds() {
     for (i, grid) in grids.iter().enumerate() {
         let grid =
             ParameterGrid::parse(grid, "grid.toml", replay_strategies::standard()).expect("a grid");
-        let plan = Plan::new(grid, std::slice::from_ref(&trace), crate::sweep::Build::default())
-            .expect("a plan");
+        let plan = Plan::new(grid, std::slice::from_ref(&trace)).expect("a plan");
         for run in 0..plan.len() {
             writeln!(text, "cell {i}.{run} {}", plan.id(run).expect("a cell")).expect("memory");
         }

@@ -92,7 +92,7 @@ mod tests {
     use crate::compatibility::{check_grid, check_outages, check_strategies};
     use crate::grid::{ParameterGrid, Strategies};
     use crate::pool::Turn;
-    use crate::sweep::{Build, Plan, run_plan};
+    use crate::sweep::{Plan, run_plan};
     use crate::{RunContext, Trace};
     use replay_core::allocator::AllocatorOptions;
     use replay_core::cancel::CancelToken;
@@ -140,7 +140,7 @@ mod tests {
         check_strategies(&grid, [&traces[1].topology], &[]).expect("it works there");
         check_outages(&grid, &traces).expect("it supports them");
         assert_eq!(BUILT.load(Ordering::Relaxed), 2);
-        let plan = Plan::new(grid, &traces, Build::default()).expect("a plan");
+        let plan = Plan::new(grid, &traces).expect("a plan");
         let runs: Vec<u32> = (0..plan.len()).collect();
         let stop = CancelToken::new();
         run_plan(&plan, &traces, &runs, Turn::InOrder, RunContext::new(&stop), |_, outcome| {

@@ -118,13 +118,19 @@ impl RunResult {
 
     /// Returns whether two results of the same cell are equal. Wall-clock times and names are ignored.
     pub fn is_same(&self, other: &Self) -> bool {
-        // The serialized forms are compared, because NaN values are equal in serialized form.
-        let numbers = |it: &Self| {
-            serde_json::to_string(&(it.processors, &it.metrics, &it.by_size, &it.over_log))
-                .unwrap_or_default()
-        };
-        numbers(self) == numbers(other)
+        let Self { processors, metrics, by_size, over_log, .. } = self;
+        equal_forms(
+            &(processors, metrics, by_size, over_log),
+            &(&other.processors, &other.metrics, &other.by_size, &other.over_log),
+        )
     }
+}
+
+/// Returns whether two values have the same serialized form, in which NaN values are equal. A value that cannot be
+/// serialized is not equal to any value.
+fn equal_forms<T: Serialize>(one: &T, other: &T) -> bool {
+    let forms = (serde_json::to_string(one), serde_json::to_string(other));
+    matches!(forms, (Ok(one), Ok(other)) if one == other)
 }
 
 /// A row of a table with several rows per run, and the run to which the row belongs.
@@ -295,5 +301,21 @@ impl Table for WithRun<'_, Allocation> {
         let mut columns = vec![run_column(|of: &Self| of.run.run), scheduler, allocator, tie];
         columns.extend(Allocation::columns().into_iter().map(|c| c.of(|of: &Self| Some(of.row))));
         columns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    #[test]
+    fn values_without_a_serialized_form_are_not_equal() {
+        assert!(equal_forms(&f64::NAN, &f64::NAN));
+        assert!(!equal_forms(&1, &2));
+        // A key of an object must be a text.
+        let map = HashMap::from([([1, 2], 3)]);
+        assert!(!equal_forms(&map, &map));
     }
 }

@@ -6,9 +6,12 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::sync::LazyLock;
 
 use pyo3::prelude::*;
+use replay::cli::Program;
 use replay::cli::embed::CommandOption;
+use replay::experiment::sweep::Build;
 
 mod allocator;
 mod arrow;
@@ -20,11 +23,19 @@ mod simulation;
 mod table;
 mod trace;
 
+/// The program of this module.
+pub(crate) static PROGRAM: LazyLock<Program> = LazyLock::new(|| {
+    let [commit, sources, compiler] = replay_build::build!().map(str::to_string);
+    let version = env!("CARGO_PKG_VERSION").to_string();
+    let registries = replay_strategies::standard().clone();
+    Program::new(Build { version, commit, sources, compiler }, registries)
+});
+
 /// Runs the command-line program with the given arguments and returns its exit code. The first argument is the program
 /// name.
 #[pyfunction]
 fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
-    py.detach(|| replay::cli::embed::run(replay_strategies::standard(), &arguments))
+    py.detach(|| replay::cli::embed::run(&PROGRAM, &arguments))
 }
 
 /// Returns the options of each command: name, placeholder of the value (empty for a flag), and help text. The options

@@ -262,7 +262,10 @@ impl Simulation {
         for allocator in &allocators {
             match allocator.extract::<String>() {
                 Ok(name) => {
-                    let spec = replay_strategies::allocator(&name)
+                    let spec = crate::PROGRAM
+                        .registries
+                        .allocators
+                        .read(&name)
                         .map_err(|error| UsageError::new_err(format!("{error}")))?;
                     specs.push(spec);
                 }
@@ -272,7 +275,7 @@ impl Simulation {
         options.extend(["--alloc".into(), "random".into()]);
         let jobs = vec![workload.jobs.clone()];
         let resolve =
-            || embed::resolve(replay_strategies::standard(), &options, jobs, Measure::default());
+            || embed::resolve(&crate::PROGRAM.registries, &options, jobs, Measure::default());
         let (grid, messages) = on_threads(py, || embed::with_messages(resolve))?;
         report(py, messages, false)?;
         let trace = match <[Arc<Trace>; 1]>::try_from(grid.map_err(rejected)?.traces) {

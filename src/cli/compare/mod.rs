@@ -547,7 +547,10 @@ impl Contents {
                 Err(failure) => return Ok(Err(failure)),
             };
             let runs = read::runs(folder, tables)?;
-            let folded = read::values(folder, tables, &[comparable::FOLDED]).unwrap_or_default();
+            let folded = match read::has_column(folder, tables, comparable::FOLDED)? {
+                true => read::values(folder, tables, &[comparable::FOLDED])?,
+                false => HashMap::new(),
+            };
             let folding = folded.into_iter().filter(|(_, of)| comparable::folds(Some(of[0])));
             let folding: HashSet<i64> = folding.map(|(run, _)| run).collect();
             let data = match wanted {

@@ -6,7 +6,6 @@ mod progress;
 mod shard;
 mod task;
 
-use std::ffi::OsString;
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -22,6 +21,7 @@ use super::eta::EtaReporter;
 use super::exit::{Exit, Failure, eprint_line};
 use super::journal::{PlanFile, of_journal};
 use super::print::Sorting;
+use super::program::Invocation;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::resumable_run::JournalHandle;
@@ -43,7 +43,7 @@ use replay_output::report::page::searched;
 pub fn run(
     registries: &Registries,
     args: &SearchArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
 ) -> Result<Exit, Failure> {
     let session = Session::begin(Kind::Search, &args.output, command)?;
     match args.shard.shard() {
@@ -212,7 +212,7 @@ fn kept(
     session: &mut Session,
     task: &SearchTask,
 ) -> Result<Option<JournalHandle<Evaluation>>, Failure> {
-    let mut plan = PlanFile::new(Kind::Search, crate::cli::build::this())?;
+    let mut plan = PlanFile::new(Kind::Search, session.build())?;
     plan.evaluated = Some(output::evaluated(task)?);
     let kept = JournalHandle::begin(session, plan, None, None)?;
     if let Some(done) = kept.as_ref().map(|kept| kept.open().len()).filter(|&done| done > 0) {

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::task::SearchTask;
 use crate::cli::earlier;
 use crate::cli::exit::Failure;
-use crate::cli::output::configuration;
+use crate::cli::output::{configuration, trace_records};
 use crate::cli::print::Sorting;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::result_kind::Kind;
@@ -116,9 +116,10 @@ pub fn evaluated(task: &SearchTask) -> Result<String, Failure> {
 /// Returns the configuration of a search as JSON, for the metadata of its tables.
 ///
 /// # Errors
-/// An error if the configuration has no JSON form, which does not occur.
-pub fn origin(task: &SearchTask) -> serde_json::Result<String> {
-    let run = serde_json::to_value(configuration(&task.train, false))?;
+/// A usage error if a strategy cannot be built, or if the configuration has no JSON form.
+pub fn origin(task: &SearchTask) -> Result<String, Failure> {
+    let run = serde_json::to_value(configuration(&task.train, false)?);
+    let run = run.map_err(|e| Failure::output("the configuration", e))?;
     Ok(json!({"run": run, "search": settings(task)}).to_string())
 }
 
@@ -148,7 +149,7 @@ fn settings(task: &SearchTask) -> serde_json::Value {
         "scale_sr": spec.scale_sr,
         "shake": spec.shake,
         "seed": seed,
-        "test": task.test.as_ref().map(|test| configuration(test, false).traces),
+        "test": task.test.as_ref().map(trace_records),
     })
 }
 
@@ -207,7 +208,7 @@ impl Results for SearchReport<'_> {
         [Some(summary), portability].into_iter().flatten().collect()
     }
 
-    fn configuration(&self) -> impl Serialize {
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
         configuration(&self.found.task.train, false)
     }
 
@@ -224,7 +225,7 @@ impl Results for SearchReport<'_> {
         json!({"search": settings(task), "ended": ended.collect::<Vec<_>>()})
     }
 
-    fn origin(&self) -> serde_json::Result<String> {
+    fn origin(&self) -> Result<String, Failure> {
         origin(self.found.task)
     }
 

@@ -1,7 +1,6 @@
 //! Shards of a search. Each shard evaluates some of the vectors, and `replay merge` combines the journals of the
 //! shards.
 
-use std::ffi::OsString;
 use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +15,7 @@ use crate::cli::eta::EtaReporter;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::journal::{of_journal, print_path};
 use crate::cli::print::SortArg;
+use crate::cli::program::Invocation;
 use crate::cli::result_kind::Kind;
 use crate::cli::resumable_run::JournalHandle;
 use crate::cli::session::Session;
@@ -42,7 +42,7 @@ struct SearchCommand {
 
 /// Returns a digest of three things: the configuration of a search, its vectors, and the number of printed vectors.
 fn digest(task: &SearchTask, ids: &[CellId]) -> Result<String, Failure> {
-    let mut text = origin(task).map_err(|e| Failure::output("the configuration", e))?;
+    let mut text = origin(task)?;
     text.push_str(&format!("\n{}\n", task.spec.top));
     ids.iter().for_each(|id| text.push_str(&id.to_string()));
     Ok(text_digest(&text))
@@ -79,7 +79,7 @@ pub fn run(
         sort: args.sort.clone(),
         output: args.output.clone(),
     };
-    let plan = plan_of_shard(Kind::Search, shard, &whole, digest(&task, &ids)?)?;
+    let plan = plan_of_shard(&session, shard, &whole, digest(&task, &ids)?)?;
     let kept = JournalHandle::<Evaluation>::of_shard(&mut session, plan, &ids, shard)?;
     let own = |place: usize| shard.of_cell(place as u32) == shard;
     let left = |kept: &JournalHandle<Evaluation>| {
@@ -131,7 +131,7 @@ pub fn run(
 pub fn merge(
     registries: &Registries,
     args: &MergeArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
     parts: &[ShardFolder],
 ) -> Result<Exit, Failure> {
     let (whole, shards) = Shards::of_one_command::<SearchCommand>(parts, args)?;

@@ -316,7 +316,7 @@ impl Results for Decision<'_> {
         vec![Sheet::of(listed, shown)]
     }
 
-    fn configuration(&self) -> impl Serialize {
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
         configuration(self.loaded, false)
     }
 

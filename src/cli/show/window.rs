@@ -388,7 +388,7 @@ impl<'b> Results for WindowRows<'_, 'b> {
         vec![Sheet::of(&self.rows, columns)]
     }
 
-    fn configuration(&self) -> impl Serialize {
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
         configuration(self.part.loaded, false)
     }
 

@@ -231,9 +231,9 @@ impl<Row: Table> Results for BacklogResults<'_, Row> {
         vec![Sheet::of(&self.rows, (self.shown)())]
     }
 
-    fn configuration(&self) -> impl Serialize {
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
         let StreamArgs { backlog, seed, jobs, .. } = self.args;
-        serde_json::json!({
+        Ok(serde_json::json!({
             "machine": self.machine.to_string(),
             "menu": backlog.menu,
             "anchors": backlog.anchors,
@@ -245,7 +245,7 @@ impl<Row: Table> Results for BacklogResults<'_, Row> {
             "jobs": jobs,
             "seed": seed.seed,
             "stop_rule": self.rule,
-        })
+        }))
     }
 }
 

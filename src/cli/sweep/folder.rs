@@ -1,4 +1,4 @@
-//! The plan in the folder of a sweep.use replay_core::registries::Registries;
+//! The plan in the folder of a sweep.
 
 use replay_core::registries::Registries;
 use std::collections::HashSet;

@@ -1,10 +1,9 @@
 //! Merges the shards of a sweep.
 
-use std::ffi::OsString;
-
 use super::folder;
 use super::results::{self, Extras};
 use crate::cli::exit::{Exit, Failure, eprint_line};
+use crate::cli::program::Invocation;
 use crate::cli::result_kind::Kind;
 use crate::cli::session::Session;
 use crate::cli::shards::{MergeArgs, ShardFolder, Shards, no_plan};
@@ -20,7 +19,7 @@ use replay_experiment::sweep::Plan;
 pub fn merge(
     registries: &Registries,
     args: &MergeArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
     parts: &[ShardFolder],
 ) -> Result<Exit, Failure> {
     let sorting = args.sort.of()?;

@@ -64,8 +64,8 @@ pub fn write(
     let text = serde_json::to_string(&SweepConfiguration::of(plan))
         .map_err(|e| Failure::output("the configuration", e))?;
     let kept = again.map_or(Measure::default(), |(_, kept)| kept);
-    let mut tables =
-        Tables::create(place, &metadata(&text), kept).map_err(|e| Failure::output("results", e))?;
+    let mut tables = Tables::create(&place, &metadata(session.build(), &text), kept)
+        .map_err(|e| Failure::output("results", e))?;
     let mut estimates = plan.grid.shake.map(|_| Estimates::of_runs(plan));
     let log = LogBaseline::new(plan).map_err(Failure::usage)?;
     // The latest run of the recorded schedule. Later cells are compared with this run.
@@ -214,8 +214,8 @@ impl Results for SweepResults<'_> {
         ranked_summaries(&runs, self.sorting.as_ref(), changes)
     }
 
-    fn configuration(&self) -> impl Serialize {
-        SweepConfiguration::of(self.plan)
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
+        Ok(SweepConfiguration::of(self.plan))
     }
 
     fn details(&self) -> impl Serialize {

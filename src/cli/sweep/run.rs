@@ -1,6 +1,5 @@
 //! Runs a sweep, or a shard of it.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::io::Write;
 use std::time::Instant;
@@ -14,6 +13,7 @@ use crate::cli::eta::EtaReporter;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::interrupt::cancel_token;
 use crate::cli::journal::{self, PLAN_FILE, PlanFile, of_journal, print_path};
+use crate::cli::program::Invocation;
 use crate::cli::progress::Progress;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::result_kind::Kind;
@@ -35,7 +35,7 @@ use replay_experiment::{Measure, RunContext, RunResult};
 pub fn run(
     registries: &Registries,
     args: &SweepArgs,
-    command: &[OsString],
+    command: Invocation<'_>,
 ) -> Result<Exit, Failure> {
     let quiet = args.grid.process.quiet;
     let sorting = args.sort.of()?;
@@ -63,7 +63,7 @@ pub fn run(
         folder.cancel_removals();
     }
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
-    let json = plan.to_json().map_err(|e| Failure::output(PLAN_FILE, e))?;
+    let json = plan.to_json(session.build()).map_err(|e| Failure::output(PLAN_FILE, e))?;
     let mut file = PlanFile::new(Kind::Sweep, json)?;
     file.shard = Some(shard.to_string());
     let kept = JournalHandle::begin(&mut session, file, None, Some(args.other_build))?;
@@ -101,7 +101,7 @@ pub fn run(
     }
     if shard.is_whole() {
         let journals = std::slice::from_mut(&mut *journal);
-        let builds = kept.earlier_builds.iter().chain([&plan.build]).cloned().collect();
+        let builds = kept.earlier_builds.iter().chain([session.build()]).cloned().collect();
         let kept = Measure { jobs: args.job_table, nodes: args.placements, ..Measure::default() };
         let again = (kept != Measure::default()).then_some((&traces[..], kept));
         session.reads(inputs);

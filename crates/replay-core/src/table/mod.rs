@@ -49,6 +49,7 @@ pub use fit::Fitted;
 pub use name::Name;
 pub use records::{Record, Records};
 pub use sheet::{Align, Sheet, Shown, with_unit};
+pub use write::io_error;
 pub use write::{csv, ranges, write_csv, write_json_line};
 
 /// A row of a table. The type declares the columns of the table.

@@ -19,18 +19,27 @@ pub fn write_csv<'a, Row: 'a>(
 ) -> io::Result<()> {
     let mut out = csv::Writer::from_writer(out);
     if header {
-        out.write_record(columns.iter().map(|column| column.name.text()))?;
+        out.write_record(columns.iter().map(|column| column.name.text())).map_err(io_error)?;
     }
     let mut field = Vec::new();
     for row in rows {
         for column in columns {
             field.clear();
             write_field(&column.value(row), &mut field)?;
-            out.write_field(&field)?;
+            out.write_field(&field).map_err(io_error)?;
         }
-        out.write_record(None::<&[u8]>)?;
+        out.write_record(None::<&[u8]>).map_err(io_error)?;
     }
     out.flush()
+}
+
+/// Returns the I/O error that stopped the writer of CSV. The conversion of the library hides the kind of the error, such
+/// as a closed pipe or a full disk.
+pub fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
 }
 
 /// Returns rows as CSV; see [`write_csv`].

@@ -22,7 +22,7 @@ fn run(grid: &str) -> (Plan, Vec<RunResult>) {
     let machine = "10x10".parse().expect("a mesh");
     let trace = Trace::new(Arc::new(workload), machine, "johnson", &grid.schedulers);
     let traces = [Arc::new(trace)];
-    let plan = Plan::new(grid, &traces, crate::sweep::Build::default()).expect("few cells");
+    let plan = Plan::new(grid, &traces).expect("few cells");
     let runs: Vec<u32> = (0..plan.len()).collect();
     let (stop, mut results) = (CancelToken::new(), Vec::new());
     run_plan(&plan, &traces, &runs, Turn::InOrder, RunContext::new(&stop), |_, outcome| {

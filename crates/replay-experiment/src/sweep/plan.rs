@@ -25,8 +25,6 @@ pub struct Plan {
     pub grid: ParameterGrid,
     /// The traces of the plan: every combination of a trace, a policy and a machine.
     pub traces: Vec<PlannedTrace>,
-    /// Build of the program that created the plan.
-    pub build: Build,
     /// Compatible pairs of schedulers and strategies.
     pub pairs: Pairs,
 }
@@ -42,6 +40,9 @@ pub struct Build {
     /// Digest of the sources. All checkouts of the same sources have the same digest.
     #[serde(default)]
     pub sources: String,
+    /// Compiler, for information.
+    #[serde(default)]
+    pub compiler: String,
 }
 
 impl Build {
@@ -54,7 +55,7 @@ impl Build {
 
 impl fmt::Display for Build {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { version, commit, sources } = self;
+        let Self { version, commit, sources, .. } = self;
         write!(f, "replay {version} (commit {commit}, sources {sources})")
     }
 }
@@ -82,13 +83,15 @@ pub struct PlannedTrace {
     /// BLAKE3 digest of the outages, if there are outages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outages_digest: Option<String>,
-    /// BLAKE3 digest of the set of jobs that are missing from runs with recorded start times, if any jobs are missing.
+    /// BLAKE3 digest of the set of jobs that are missing from runs with recorded start times, if any jobs are missing;
+    /// if these runs fail, the digest of the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_jobs_digest: Option<String>,
     /// Number of jobs that are replayed.
     pub jobs: usize,
-    /// Machine.
-    pub topology: String,
+    /// Machine. Its serialized form is its name.
+    #[serde(with = "machine_name")]
+    pub topology: Topology,
     /// BLAKE3 digest of the machine, if a file describes the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_digest: Option<String>,
@@ -127,6 +130,22 @@ pub enum PlanError {
     Strategy(#[from] NameError),
 }
 
+/// The serialized form of a machine.
+mod machine_name {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::Topology;
+
+    pub fn serialize<S: Serializer>(machine: &Topology, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(machine)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Topology, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
 impl PlannedTrace {
     /// Creates the description of a loaded trace from its names and digests.
     pub fn new(trace: &Trace) -> Self {
@@ -145,14 +164,13 @@ impl PlannedTrace {
                 .map(|places| text_digest(&places.identity(&workload.jobs))),
             outages_digest: (!trace.outages().is_empty())
                 .then(|| text_digest(&trace.outages().identity())),
-            // This computation is never cancelled. Errors in the log are not reported here but by the cells.
-            log_jobs_digest: trace
-                .log_jobs(&CancelToken::new())
-                .ok()
-                .flatten()
-                .map(|jobs| text_digest(&jobs.identity())),
+            // This computation is never cancelled. An error is reported by the cells, which fail.
+            log_jobs_digest: match trace.log_jobs(&CancelToken::new()) {
+                Ok(jobs) => jobs.map(|jobs| text_digest(&jobs.identity())),
+                Err(error) => Some(text_digest(&error.to_string())),
+            },
             jobs: workload.jobs.len(),
-            topology: trace.topology.to_string(),
+            topology: trace.topology.clone(),
             machine_digest: content_digest(&trace.topology),
             policy: trace.policy.clone(),
             // A report consists of numbers and names, so serialization does not fail.
@@ -162,18 +180,14 @@ impl PlannedTrace {
 }
 
 impl Plan {
-    /// Creates the plan of a grid with loaded traces, for this build.
+    /// Creates the plan of a grid with loaded traces.
     ///
     /// # Errors
     /// [`PlanError::TooMany`] if there are too many cells to number them, [`PlanError::Strategy`] if the grid was not
     /// resolved.
-    pub fn new(
-        grid: ParameterGrid,
-        traces: &[Arc<Trace>],
-        build: Build,
-    ) -> Result<Self, PlanError> {
+    pub fn new(grid: ParameterGrid, traces: &[Arc<Trace>]) -> Result<Self, PlanError> {
         let traces = traces.par_iter().map(|trace| PlannedTrace::new(trace)).collect();
-        Self::checked(grid, traces, build)
+        Self::checked(grid, traces)
     }
 
     /// Reads a plan written by [`to_json`](Self::to_json).
@@ -181,31 +195,27 @@ impl Plan {
     /// # Errors
     /// [`PlanError`] if the JSON or its grid is invalid.
     pub fn from_json(json: serde_json::Value, registries: &Registries) -> Result<Self, PlanError> {
-        let PlanFile { build, traces, grid } = serde_json::from_value(json)?;
-        Self::checked(ParameterGrid::resolve(&grid, registries)?, traces, build)
+        let PlanFile { build: _, traces, grid } = serde_json::from_value(json)?;
+        Self::checked(ParameterGrid::resolve(&grid, registries)?, traces)
     }
 
-    /// Converts the plan to JSON.
+    /// Converts the plan to JSON, with the build of the program that created it.
     ///
     /// # Errors
     /// A serialization error. A valid plan does not cause an error.
-    pub fn to_json(&self) -> Result<serde_json::Value, serde_json::Error> {
-        let Self { grid, traces, build, .. } = self;
+    pub fn to_json(&self, build: &Build) -> Result<serde_json::Value, serde_json::Error> {
+        let Self { grid, traces, .. } = self;
         let (build, traces, grid) = (build.clone(), traces.clone(), grid.file.clone());
         serde_json::to_value(PlanFile { build, traces, grid })
     }
 
-    fn checked(
-        grid: ParameterGrid,
-        traces: Vec<PlannedTrace>,
-        build: Build,
-    ) -> Result<Self, PlanError> {
+    fn checked(grid: ParameterGrid, traces: Vec<PlannedTrace>) -> Result<Self, PlanError> {
         let copies = 1 + grid.copies() as usize;
         let pairs = Pairs::of(&grid)?;
         let lists = [traces.len(), copies, pairs.count(), grid.seeds.len()];
         let cells = lists.iter().map(|&length| length as u128).product::<u128>();
         match u32::try_from(cells) {
-            Ok(_) => Ok(Self { grid, traces, build, pairs }),
+            Ok(_) => Ok(Self { grid, traces, pairs }),
             Err(_) => Err(PlanError::TooMany { cells }),
         }
     }
@@ -289,10 +299,7 @@ impl Plan {
 
     /// Returns the strategy with index `index`, adapted to the machine of a trace.
     fn strategy(&self, index: usize, trace: &PlannedTrace) -> Result<AllocatorSpec, NameError> {
-        let allocator = self.grid.strategies.get(index)?;
-        // The names of machines in a plan are valid, so parsing does not fail.
-        let machine = trace.topology.parse::<Topology>();
-        Ok(machine.map_or(allocator.clone(), |machine| allocator.on(&machine)))
+        Ok(self.grid.strategies.get(index)?.on(&trace.topology))
     }
 
     /// Returns the key of cell `run` in the results. `run` must be below [`len`](Self::len).
@@ -305,7 +312,7 @@ impl Plan {
         let allocator = self.strategy(strategy, trace)?;
         Ok(RunKey {
             trace: trace.name.clone(),
-            topology: trace.topology.clone(),
+            topology: trace.topology.to_string(),
             scheduler: self.grid.schedulers[scheduler].to_string(),
             allocator: allocator.without_tie().to_string(),
             tie: allocator.tie().map(|tie| tie.to_string()),
@@ -324,7 +331,7 @@ impl Plan {
         let trace = &self.traces[trace];
         let configuration = CellConfiguration {
             jobs: &trace.jobs_digest,
-            topology: &trace.topology,
+            topology: &trace.topology.to_string(),
             machine: trace.machine_digest.as_deref(),
             scheduler: &self.grid.schedulers[scheduler].to_string(),
             strategy: &self.strategy(strategy, trace)?.identity(),
@@ -370,7 +377,7 @@ impl Plan {
 
     /// Returns the BLAKE3 digest, in hexadecimal, of the ids and the keys of all cells in order. Plans with equal
     /// digests are equal. Computing the digest takes a few microseconds per cell. The digest does not depend on the
-    /// [build](Self::build).
+    /// build.
     ///
     /// # Errors
     /// See [`key`](Self::key).

@@ -19,7 +19,7 @@ fn plan(text: &str, swf: &str) -> (Plan, Vec<Arc<Trace>>) {
     let mesh = "4x4".parse().expect("a machine");
     let trace = Trace::new(Arc::new(jobs.expect("a trace")), mesh, "johnson", &grid.schedulers);
     let traces = vec![Arc::new(trace)];
-    (Plan::new(grid, &traces, Build::default()).expect("a plan"), traces)
+    (Plan::new(grid, &traces).expect("a plan"), traces)
 }
 
 const GRID: &str = "schedulers = ['fcfs', 'easy']\nseeds = '0..1'\n\
@@ -71,8 +71,11 @@ fn ids_are_stable() {
 #[test]
 fn plans_round_trip_through_json() {
     let (plan, _) = plan(GRID, SWF);
-    let again = Plan::from_json(plan.to_json().expect("JSON"), replay_strategies::standard())
-        .expect("a plan");
+    let again = Plan::from_json(
+        plan.to_json(&Build::default()).expect("JSON"),
+        replay_strategies::standard(),
+    )
+    .expect("a plan");
     assert_eq!(ids(&again), ids(&plan));
     assert_eq!(again.digest(), plan.digest());
     assert_eq!(again.traces, plan.traces);
@@ -80,6 +83,27 @@ fn plans_round_trip_through_json() {
         Plan::from_json(serde_json::json!({}), replay_strategies::standard()),
         Err(PlanError::Json(_))
     ));
+}
+
+#[test]
+fn a_plan_whose_machine_cannot_be_read_is_an_error() {
+    let (plan, _) = plan(GRID, SWF);
+    let mut json = plan.to_json(&Build::default()).expect("JSON");
+    json["traces"][0]["topology"] = "absent/topology.conf".into();
+    let error =
+        Plan::from_json(json, replay_strategies::standard()).expect_err("no machine").to_string();
+    assert!(error.contains("absent/topology.conf"), "{error}");
+}
+
+#[test]
+fn an_error_of_the_recorded_schedule_is_part_of_ids() {
+    let grid = "schedulers = ['fcfs', 'recorded']";
+    let log_jobs = |swf: &str| plan(grid, swf).0.traces[0].log_jobs_digest.clone();
+    // A job of 17 processors does not fit the machine of 16.
+    let too_large = "; MaxProcs: 32\n1 0 5 60 4\n2 100 7 30 17\n";
+    assert_eq!(log_jobs(&too_large.replace(" 17\n", " 16\n")), None);
+    let digest = log_jobs(too_large).expect("a digest of the error");
+    assert_ne!(Some(digest), log_jobs(&too_large.replace(" 17\n", " 18\n")));
 }
 
 #[test]

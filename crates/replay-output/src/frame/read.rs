@@ -113,6 +113,21 @@ pub fn values(
     values.map_err(ReadError::table(&folder.path().join(&name)))
 }
 
+/// Returns whether the table of runs has a column.
+///
+/// # Errors
+/// [`ReadError`] if the table is missing or unreadable.
+pub fn has_column(
+    folder: &ResultFolder,
+    tables: &JobTables,
+    column: Name,
+) -> Result<bool, ReadError> {
+    let name = format!("{}.parquet", tables.runs);
+    let file = folder.file(&name)?;
+    let footer = Footer::read(&mut &file).map_err(ReadError::table(&folder.path().join(&name)))?;
+    Ok(footer.schema.contains(column.text()))
+}
+
 /// The table of jobs of a result directory. The jobs are read run by run, because the table of a large grid may not fit
 /// into memory.
 #[derive(Clone, Debug)]
@@ -215,10 +230,11 @@ fn read_rows(
     footer.batch(&mut file, &names, rows)
 }
 
-/// Returns a column of integers; null is read as 0.
+/// Returns a column of integers; null is an error.
 fn integers(table: &RecordBatch, name: Name) -> Result<Vec<i64>, String> {
     let column = column(table, name)?;
-    numbers(column, |value| value.unwrap_or(0)).ok_or_else(|| wrong_type(name, column))
+    let values = numbers(column, |value| value).ok_or_else(|| wrong_type(name, column))?;
+    complete(name, values)
 }
 
 /// Returns a column of integers; null is read as -1.
@@ -235,20 +251,27 @@ fn reals(table: &RecordBatch, name: Name) -> Result<Vec<f64>, String> {
         .ok_or_else(|| wrong_type(name, column))
 }
 
-/// Returns a column of text or numbers as text; null is read as the empty text.
+/// Returns a column of text or numbers as text. In the column `tie`, null is read as the empty text; in other columns,
+/// null is an error.
 fn texts(table: &RecordBatch, name: Name) -> Result<Vec<String>, String> {
     let column = column(table, name)?;
-    let of_text = |array: &Utf8ViewArray| {
-        array.iter().map(|value| value.unwrap_or_default().to_string()).collect()
-    };
-    let text = column.as_any().downcast_ref().map(of_text);
-    text.or_else(|| numbers::<u64, _>(column, decimal))
-        .or_else(|| numbers::<i64, _>(column, decimal))
-        .ok_or_else(|| wrong_type(name, column))
+    let of_text =
+        |array: &Utf8ViewArray| array.iter().map(|value| value.map(str::to_string)).collect();
+    let text: Option<Vec<Option<String>>> = column.as_any().downcast_ref().map(of_text);
+    let text = text
+        .or_else(|| numbers(column, |value: Option<u64>| value.map(|value| value.to_string())))
+        .or_else(|| numbers(column, |value: Option<i64>| value.map(|value| value.to_string())))
+        .ok_or_else(|| wrong_type(name, column))?;
+    match name == name::tie {
+        true => Ok(text.into_iter().map(Option::unwrap_or_default).collect()),
+        false => complete(name, text),
+    }
 }
 
-fn decimal<N: ToString>(value: Option<N>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
+/// Returns the values of a column without nulls.
+fn complete<T>(name: Name, values: Vec<Option<T>>) -> Result<Vec<T>, String> {
+    let values: Option<Vec<T>> = values.into_iter().collect();
+    values.ok_or_else(|| format!("column {name} has a null"))
 }
 
 fn column(table: &RecordBatch, name: Name) -> Result<&dyn Array, String> {
@@ -269,4 +292,40 @@ fn numbers<N: NativeType, T>(
 
 fn wrong_type(name: Name, column: &dyn Array) -> String {
     format!("column {name} has the unexpected type {:?}", column.dtype())
+}
+
+#[cfg(test)]
+mod tests {
+    use replay_core::table::{Column, Table};
+
+    use super::*;
+    use crate::frame::frame;
+
+    struct Row(Option<i64>, Option<&'static str>);
+
+    impl Table for Row {
+        const NAME: &'static str = "rows";
+        const ROW: &'static str = "row";
+
+        fn columns() -> Vec<Column<Self>> {
+            vec![
+                Column::new(name::run, "", "a number", |row: &Self| row.0),
+                Column::text(name::trace, "a text", |row: &Self| row.1),
+                Column::text(name::tie, "a text", |row: &Self| row.1),
+            ]
+        }
+    }
+
+    #[test]
+    fn nulls_are_not_read_as_values() {
+        let full = frame(&[Row(Some(3), Some("a"))]).expect("a record batch");
+        assert_eq!(integers(&full, name::run), Ok(vec![3]));
+        assert_eq!(texts(&full, name::trace), Ok(vec!["a".to_string()]));
+        let part = frame(&[Row(Some(3), Some("a")), Row(None, None)]).expect("a record batch");
+        assert_eq!(integers(&part, name::run), Err("column run has a null".to_string()));
+        assert_eq!(texts(&part, name::trace), Err("column trace has a null".to_string()));
+        assert_eq!(labels(&part, name::run), Ok(vec![3, -1]));
+        assert_eq!(texts(&part, name::tie), Ok(vec!["a".to_string(), String::new()]));
+        assert!(reals(&part, name::run).expect("numbers")[1].is_nan());
+    }
 }

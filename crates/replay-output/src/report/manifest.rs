@@ -15,8 +15,8 @@ use replay_experiment::sweep::Build;
 pub struct Origin {
     /// Kind of results, such as "run" or "search".
     pub kind: &'static str,
-    build: Build,
-    compiler: &'static str,
+    /// Build of the program.
+    pub build: Build,
     command: Vec<String>,
     started: SystemTime,
 }
@@ -38,7 +38,7 @@ pub struct Manifest<'a, C, D> {
     /// Digest of the program's sources.
     sources: &'a str,
     /// Compiler that built the program.
-    compiler: &'static str,
+    compiler: &'a str,
     /// Command line as typed.
     command: &'a [String],
     /// Resolved configuration, which determines the numbers.
@@ -68,15 +68,10 @@ pub struct Manifest<'a, C, D> {
 }
 
 impl Origin {
-    /// Starts recording this process, with its build, compiler, and command line as typed.
-    pub fn begin(
-        kind: &'static str,
-        build: Build,
-        compiler: &'static str,
-        command: &[std::ffi::OsString],
-    ) -> Self {
+    /// Starts recording this process, with its build and command line as typed.
+    pub fn begin(kind: &'static str, build: Build, command: &[std::ffi::OsString]) -> Self {
         let command = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        Self { kind, build, compiler, command, started: SystemTime::now() }
+        Self { kind, build, command, started: SystemTime::now() }
     }
 
     /// Renders the manifest.
@@ -100,7 +95,7 @@ impl Origin {
             version: &self.build.version,
             commit: &self.build.commit,
             sources: &self.build.sources,
-            compiler: self.compiler,
+            compiler: &self.build.compiler,
             command: &self.command,
             configuration,
             configuration_digest,

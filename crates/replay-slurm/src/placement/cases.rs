@@ -33,7 +33,7 @@ use crate::placement::segments::{Denied, Request, place};
 use crate::placement::torus::{Cells, Layout};
 use replay_core::lines::{LineError, Lines};
 use replay_core::sanitize::excerpt;
-use replay_core::table::ranges;
+use replay_core::table::{io_error, ranges};
 
 /// Input columns, and whether they are required.
 const COLUMNS: [(&str, bool); 6] = [
@@ -149,7 +149,7 @@ pub(crate) fn answer_rows<M, const N: usize>(
     output: impl Write,
 ) -> Result<Answered, CasesError> {
     let mut output = csv::Writer::from_writer(output);
-    let write_error = |error| CasesError::Write(std::io::Error::other(error));
+    let write_error = |error| CasesError::Write(io_error(error));
     let mut machines: HashMap<String, M> = HashMap::new();
     let mut header: Option<Columns> = None;
     let (mut lines, mut answered) = (Lines::new(input), Answered::default());

@@ -23,6 +23,7 @@ use super::{
 };
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
+use crate::number::counted;
 use crate::topology::{Grid, NodeId, Topology};
 
 /// Upper limit of the number of cuts; 16 cuts give 2^16 frames.
@@ -135,7 +136,7 @@ impl Allocator for Anca {
             self.explanation.sentence(|| {
                 let wanted = explain::sides(self.frames.grid(), frame);
                 let found = self.found.len();
-                format!("{} of {wanted}: {found} found", explain::count(1 << cut, "frame"))
+                format!("{} of {wanted}: {found} found", counted(1u64 << cut, "frame"))
             });
             if all {
                 for place in &self.found {

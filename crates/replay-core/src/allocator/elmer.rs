@@ -20,13 +20,14 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::explain::{self, ExplanationLog};
+use super::explain::ExplanationLog;
 use super::{
     Allocator, AllocatorOptions, Capabilities, MachineEvent, Refusal, Request, RunSetup,
     require_free,
 };
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
+use crate::number::counted;
 use crate::topology::{Cluster, NodeId, Topology};
 
 /// Rule by which Elmer selects hosts.
@@ -169,7 +170,7 @@ impl Allocator for Elmer {
         for level in 0..self.cluster.levels() {
             let preferred = self.list_free(machine, level);
             self.explanation.sentence(|| {
-                let hosts = explain::count(self.hosts.len(), "host");
+                let hosts = counted(self.hosts.len() as u64, "host");
                 format!("level {level}: {hosts} free, {preferred} of them preferred")
             });
             if self.hosts.len() < size {

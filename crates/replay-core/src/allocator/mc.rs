@@ -14,6 +14,7 @@ use super::submesh::ShapeRule;
 use super::{Allocator, Capabilities, Refusal, Request, RunSetup, settled_by_count};
 use crate::machine::{BoxCounts, Machine};
 use crate::naming::{Entry, Table, kind};
+use crate::number::counted;
 use crate::topology::{Axis, Coord, Grid, NodeId, Topology};
 
 /// The MC allocator.
@@ -100,7 +101,7 @@ impl Allocator for Mc {
             format!(
                 "the box is {}; its corner is placed at each of {}, and rings are added around the box until box and rings contain enough free processors ({size})",
                 explain::sides(&self.grid, shape),
-                explain::count(machine.free_count(), "free processor")
+                counted(machine.free_count() as u64, "free processor")
             )
         });
         self.explanation.list(|| {

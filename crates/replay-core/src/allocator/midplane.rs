@@ -21,6 +21,7 @@ use super::{
 };
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
+use crate::number::counted;
 use crate::topology::{Axis, Grid, NodeId, Topology};
 
 /// The sides of a midplane of BlueGene/L.
@@ -134,7 +135,7 @@ impl Allocator for Midplane {
             self.units.find(sides);
             self.explanation.sentence(|| {
                 let grid = self.units.grid();
-                let places = explain::count(self.units.count() as usize, "place");
+                let places = counted(self.units.count(), "place");
                 format!("a box of {} midplanes is free at {places}", explain::sides(grid, sides))
             });
             if let Some(base) = self.units.first(Scan::ColumnMajor) {

@@ -12,7 +12,7 @@
 //!
 //! Cost per decision: one step per allocated page, and one search of the summary of the free list.
 
-use super::explain::{self, ExplanationLog};
+use super::explain::ExplanationLog;
 use super::mbs::ordered_set::OrderedSet;
 use super::options::{AllocatorOptions, grid_of};
 use super::reduced::Folding;
@@ -23,6 +23,7 @@ use super::{
 };
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
+use crate::number::counted;
 use crate::topology::curve::Curve;
 use crate::topology::{Axis, Grid, NodeId, Topology};
 
@@ -177,7 +178,7 @@ impl Allocator for Paging {
             let numbers: Vec<String> = taken.iter().map(usize::to_string).collect();
             format!(
                 "{} free, in the order of their index; the first pages are taken until their number of processors reaches {size} ({held} in total): {}",
-                explain::count(pages, "page"),
+                counted(pages as u64, "page"),
                 numbers.join(", ")
             )
         });

@@ -3,11 +3,12 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::explain::{ExplanationLog, count};
+use super::explain::ExplanationLog;
 use super::options::AllocatorOptions;
 use super::{Allocator, Capabilities, Refusal, Request, RunSetup, require_free};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table};
+use crate::number::counted;
 use crate::topology::{NodeId, Topology};
 
 /// The Random allocator. The chosen processors depend on the seed and on all earlier requests.
@@ -59,7 +60,7 @@ impl Allocator for Random {
             let drawn: Vec<String> = chosen.iter().map(|node| node.0.to_string()).collect();
             format!(
                 "processors drawn one after another from {}, with the random stream of seed {}: {}",
-                count(machine.free_count(), "free processor"),
+                counted(machine.free_count() as u64, "free processor"),
                 self.seed,
                 drawn.join(", ")
             )

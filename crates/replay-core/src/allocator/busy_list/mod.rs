@@ -36,6 +36,7 @@ use super::{
     require_free,
 };
 use crate::machine::Machine;
+use crate::number::counted;
 use crate::topology::{Grid, NodeId};
 use placer::Placer;
 
@@ -85,7 +86,7 @@ pub(in crate::allocator) fn describe_search(
     sides: [u16; 3],
     placed: Option<SubMesh>,
 ) -> String {
-    let beside = explain::count(listed as usize, "busy sub-mesh");
+    let beside = counted(listed as u64, "busy sub-mesh");
     let beside = beside.replace("meshs", "meshes");
     let wanted = explain::sides(grid, sides);
     match placed {

@@ -9,9 +9,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::tie_vector::{Slack, TieVector, WallRule, walls_of};
 use crate::allocator::candidate_set::{CandidateSet, ScoredCandidate, Term, Weight};
-use crate::allocator::explain::{ExplanationLog, LISTED, Listing, count, processor};
+use crate::allocator::explain::{ExplanationLog, LISTED, Listing, processor};
 use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::Machine;
+use crate::number::counted;
 use crate::topology::{Coord, Grid, NodeId, PairDistances};
 
 /// Distance that defines shells.
@@ -494,7 +495,7 @@ fn describe_candidates(rule: &CentreRule, candidates: usize) -> String {
     };
     format!(
         "{centres}: {}; each candidate takes whole shells around its centre and, from the last shell, only the processors that are still needed, {order}",
-        count(candidates, "candidate")
+        counted(candidates as u64, "candidate")
     )
 }
 
@@ -508,16 +509,16 @@ fn describe_scores(rule: &CentreRule, competition: &Competition) -> String {
     let equal = || admitted.iter().filter(|one| one.score == *best);
     let mut text = format!(
         "the best score ({score}) is {best}; {} {}, with {}",
-        count(equal().count(), "candidate"),
+        counted(equal().count() as u64, "candidate"),
         if equal().count() == 1 { "has it" } else { "have it" },
-        count(set_numbers(equal()).len(), "distinct set"),
+        counted(set_numbers(equal()).len() as u64, "distinct set"),
     );
     if !slack.is_none() && ties.is_some() {
         text += &format!(
             "; with a slack of {}, candidates with scores up to {} compete: {}",
             slack.share(),
             slack.admitted(*best),
-            count(admitted.len(), "candidate")
+            counted(admitted.len() as u64, "candidate")
         );
     }
     text

@@ -24,13 +24,14 @@ pub mod frames;
 pub mod scan;
 
 use self::frames::Frames;
-use super::explain::{self, ExplanationLog, Listing, count};
+use super::explain::{self, ExplanationLog, Listing};
 use super::submesh::{Shapes, Shaping, SubMesh, volume};
 use super::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
     require_free,
 };
 use crate::machine::Machine;
+use crate::number::counted;
 use crate::topology::{Coord, Grid, NodeId};
 
 /// Selection of a free frame by a strategy.
@@ -144,11 +145,11 @@ fn explain_choice(
         (0, _) => format!("no frame of {frame} is free"),
         (_, None) => format!(
             "a frame of {frame} is free at {}, but the strategy examines none of these places",
-            count(free, "place")
+            counted(free as u64, "place")
         ),
         (_, Some(base)) => format!(
             "a frame of {frame} is free at {}; the strategy takes {}: at {}",
-            count(free, "place"),
+            counted(free as u64, "place"),
             preference.rule,
             explain::point(grid, base)
         ),

@@ -5,7 +5,8 @@
 //! Among runs of the same length, the rule takes the first. Within a run, the nodes with the lowest numbers are taken.
 
 use super::free_nodes::FreeNodes;
-use crate::allocator::explain::{ExplanationLog, count};
+use crate::allocator::explain::ExplanationLog;
+use crate::number::counted;
 use crate::topology::NodeId;
 
 /// Appends `size` free nodes to `chosen`. At least `size` nodes must be free.
@@ -36,7 +37,7 @@ pub fn choose(free: &FreeNodes, size: u32, chosen: &mut Vec<NodeId>, explanation
             };
             format!(
                 "with {} to take: nodes {first} to {} of consecutive free nodes: {why}",
-                count(rest as usize, "node"),
+                counted(rest as u64, "node"),
                 first + length - 1
             )
         });

@@ -12,7 +12,8 @@ use std::cmp::Reverse;
 
 use super::Denied;
 use super::free_nodes::FreeNodes;
-use crate::allocator::explain::{ExplanationLog, Listing, count};
+use crate::allocator::explain::{ExplanationLog, Listing};
+use crate::number::counted;
 use crate::sanitize::excerpt;
 use crate::topology::hierarchy::Tree;
 use crate::topology::{Hierarchy, NodeId};
@@ -400,7 +401,7 @@ impl KueueRule {
                 1 => String::new(),
                 slice => format!(
                     " in {} of {slice} at level {}",
-                    count((size / slice) as usize, "slice"),
+                    counted((size / slice) as u64, "slice"),
                     self.level_name(slice_level)
                 ),
             };
@@ -413,7 +414,7 @@ impl KueueRule {
             };
             format!(
                 "{}{slices}, mode {}, level {}; {order}",
-                count(size as usize, "pod"),
+                counted(size as u64, "pod"),
                 Mode::ALL.iter().find(|one| one.1 == self.options.mode).map_or("", |one| one.0),
                 self.level_name(level)
             )

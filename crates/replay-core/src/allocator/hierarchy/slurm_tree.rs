@@ -10,7 +10,8 @@
 
 use super::free_nodes::FreeNodes;
 use super::{Denied, consecutive};
-use crate::allocator::explain::{ExplanationLog, Listing, count};
+use crate::allocator::explain::{ExplanationLog, Listing};
+use crate::number::counted;
 use crate::topology::hierarchy::Tree;
 use crate::topology::{Hierarchy, NodeId};
 
@@ -490,7 +491,7 @@ impl TreeRule {
                 format!(
                     "the top switch is {} of level {level} with {} free: {last}; all leaves below its root are candidates",
                     switches[top as usize].name,
-                    count(below[top as usize] as usize, "node"),
+                    counted(below[top as usize] as u64, "node"),
                 )
             }
             None => {
@@ -556,7 +557,7 @@ impl TreeRule {
             Listing::of(
                 format!(
                     "leaf {number}, with {} to take: leaves in the order of the table",
-                    count(rest as usize, "node")
+                    counted(rest as u64, "node")
                 ),
                 &["leaf", "free", "distance", "comparison"],
                 rows,
@@ -567,7 +568,7 @@ impl TreeRule {
             format!(
                 "leaf {} gives {} of its {here} free",
                 name(chosen),
-                count(here.min(rest) as usize, "node")
+                counted(here.min(rest) as u64, "node")
             )
         });
     }

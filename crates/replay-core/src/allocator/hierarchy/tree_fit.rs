@@ -24,7 +24,8 @@ use std::cmp::{Ordering, Reverse};
 use super::Denied;
 use super::free_nodes::FreeNodes;
 use crate::allocator::Times;
-use crate::allocator::explain::{ExplanationLog, Listing, count};
+use crate::allocator::explain::{ExplanationLog, Listing};
+use crate::number::counted;
 use crate::topology::hierarchy::Tree;
 use crate::topology::{Hierarchy, NodeId};
 
@@ -280,14 +281,14 @@ impl FitRule {
             ]);
         }
         debug_assert_eq!(best, Some(chosen));
-        let about = format!("leaves that hold {}", count(rest as usize, "node"));
+        let about = format!("leaves that hold {}", counted(rest as u64, "node"));
         let columns = &["leaf", "free", "extension s", "comparison"];
         self.explanation.list(|| Listing::of(about, columns, rows));
         self.explanation.sentence(|| {
             format!(
                 "leaf {} gives {} of its {} free",
                 name(chosen),
-                count(rest as usize, "node"),
+                counted(rest as u64, "node"),
                 counts[chosen as usize]
             )
         });
@@ -336,9 +337,9 @@ impl FitRule {
         self.explanation.sentence(|| {
             format!(
                 "no leaf holds {}; the top switch is {} of level {level} with {} free, {why}",
-                count(size as usize, "node"),
+                counted(size as u64, "node"),
                 name(spread.switch),
-                count(counts[spread.switch as usize] as usize, "node"),
+                counted(counts[spread.switch as usize] as u64, "node"),
             )
         });
         let rows = whole

@@ -25,7 +25,7 @@ pub mod records;
 
 use self::forest::{Division, Forest, ListOrder};
 use self::records::Records;
-use super::explain::{self, ExplanationLog};
+use super::explain::ExplanationLog;
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::SubMesh;
 use super::{
@@ -33,6 +33,7 @@ use super::{
 };
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
+use crate::number::counted;
 use crate::topology::{Grid, NodeId, Topology};
 
 /// Time at which a larger block is split.
@@ -143,7 +144,7 @@ impl Allocator for Mbs {
                     };
                     format!(
                         "blocks needed: {wanted}, of {} each; free blocks of this size before larger blocks are split: {before}; taken: {}{rest}",
-                        explain::count(records.forest().volume(class) as usize, "processor"),
+                        counted(records.forest().volume(class) as u64, "processor"),
                         match bases.len() {
                             0 => "none".to_string(),
                             n => format!("{n}, at {}", bases.join(", ")),

@@ -50,11 +50,12 @@ pub use fold::{Folded, Folding};
 pub use speedup::Speedup;
 
 use self::limit::InSystem;
-use super::explain::{self, ExplanationLog};
+use super::explain::ExplanationLog;
 use super::{
     Allocator, Bounds, Capabilities, Decorator, MachineEvent, Refusal, Request, RunSetup, Stats,
 };
 use crate::machine::Machine;
+use crate::number::counted;
 use crate::topology::{NodeId, Topology};
 use crate::workload::Job;
 
@@ -262,7 +263,7 @@ impl Decorator for Reduced {
         loop {
             // Inner strategies need not handle jobs larger than the machine.
             self.explanation.sentence(|| {
-                let steps = explain::count(at.steps as usize, "step");
+                let steps = counted(at.steps as u64, "step");
                 format!("request for {} processors, after {steps} of folding", at.request.size)
             });
             let outcome = match at.request.size as usize > machine.processors() {

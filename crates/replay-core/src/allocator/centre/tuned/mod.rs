@@ -25,11 +25,12 @@ use super::batch::{BatchReplay, ExternalQuery};
 use super::definition::CentreOptions;
 use super::mc1x1::Mc1x1;
 use super::tie_vector::{Slack, TieConfig, TieVector};
-use crate::allocator::explain::{self, ExplanationLog};
+use crate::allocator::explain::ExplanationLog;
 use crate::allocator::loss_model::{Explorer, Tuning};
 use crate::allocator::{Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats};
 use crate::cancel::CancelToken;
 use crate::machine::Machine;
+use crate::number::counted;
 use crate::topology::{Grid, NodeId};
 
 /// The options by default. Steps are requests.
@@ -162,8 +163,8 @@ impl TunedMc1x1 {
         }
         self.explanation.sentence(|| {
             let Point { vector, slack, .. } = self.points[self.best];
-            let since = explain::count(self.explorer.since as usize, "request");
-            let shadows = explain::count(shadows.points.len(), "shadow machine");
+            let since = counted(self.explorer.since as u64, "request");
+            let shadows = counted(shadows.points.len() as u64, "shadow machine");
             format!(
                 "the vector with the least expected loss on {shadows} so far is {vector}, with a slack of {}; it was chosen {since} ago",
                 slack.share()

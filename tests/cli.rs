@@ -4,9 +4,10 @@
 //! something absent (a trace of the archive, Python) is listed as ignored, with the reason in
 //! brackets.
 
+use std::fs;
 use std::process::ExitCode;
 
-use libtest_mimic::Arguments;
+use libtest_mimic::{Arguments, Trial};
 
 mod cli {
     #[macro_use]
@@ -56,52 +57,84 @@ mod cli {
     pub mod usage;
 }
 
+/// Defines `FILES`, the names of modules of [`cli`], and `trials()`, which returns their tests.
+macro_rules! files {
+    ($($name:ident),+ $(,)?) => {
+        const FILES: &[&str] = &[$(stringify!($name)),+];
+
+        fn trials() -> Vec<Trial> {
+            [$(cli::$name::trials()),+].into_iter().flatten().collect()
+        }
+    };
+}
+
+files!(
+    begin,
+    input,
+    swf_variants,
+    down,
+    placed,
+    placements,
+    held_out,
+    names,
+    machine,
+    folding,
+    streams,
+    search,
+    replaced,
+    report,
+    shake,
+    ask,
+    grid,
+    out,
+    outputs,
+    figures,
+    files,
+    sweep,
+    resume,
+    shards,
+    show,
+    usage,
+    sidecars,
+    site_ids,
+    explain,
+    fetch,
+    compare,
+    intervals,
+    listing,
+    synth,
+    import,
+    traces,
+    tree_samples,
+    stochastic,
+    network,
+    parted,
+    place,
+    check_topology,
+);
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let trials = [
-        cli::begin::trials(),
-        cli::input::trials(),
-        cli::swf_variants::trials(),
-        cli::down::trials(),
-        cli::placed::trials(),
-        cli::placements::trials(),
-        cli::held_out::trials(),
-        cli::names::trials(),
-        cli::machine::trials(),
-        cli::folding::trials(),
-        cli::streams::trials(),
-        cli::search::trials(),
-        cli::replaced::trials(),
-        cli::report::trials(),
-        cli::shake::trials(),
-        cli::ask::trials(),
-        cli::grid::trials(),
-        cli::out::trials(),
-        cli::outputs::trials(),
-        cli::figures::trials(),
-        cli::files::trials(),
-        cli::sweep::trials(),
-        cli::resume::trials(),
-        cli::shards::trials(),
-        cli::show::trials(),
-        cli::usage::trials(),
-        cli::sidecars::trials(),
-        cli::site_ids::trials(),
-        cli::explain::trials(),
-        cli::fetch::trials(),
-        cli::compare::trials(),
-        cli::intervals::trials(),
-        cli::listing::trials(),
-        cli::synth::trials(),
-        cli::import::trials(),
-        cli::traces::trials(),
-        cli::tree_samples::trials(),
-        cli::stochastic::trials(),
-        cli::network::trials(),
-        cli::parted::trials(),
-        cli::place::trials(),
-        cli::check_topology::trials(),
-        cli::python::trials(&arguments),
-    ];
-    libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()
+    let mut trials = trials();
+    trials.extend(cli::python::trials(&arguments));
+    trials.push(Trial::test("every_file_is_named", || Ok(every_file_is_named()?)));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Checks that the tests of every file in `tests/cli` run.
+fn every_file_is_named() -> Result<(), String> {
+    let folder = cli::dir::checkout().join("tests/cli");
+    let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
+    let names = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        name.strip_suffix(".rs").map(str::to_string)
+    });
+    // `dir` has no tests, and `python` takes the arguments.
+    let is_named =
+        |name: &String| FILES.contains(&name.as_str()) || name == "dir" || name == "python";
+    let absent: Vec<String> = names.filter(|name| !is_named(name)).collect();
+    match absent.is_empty() {
+        true => Ok(()),
+        false => Err(format!("the list in tests/cli.rs does not have {}", absent.join(", "))),
+    }
 }

@@ -11,7 +11,14 @@ trials!(
     writes_steps,
     rules_of_trees_and_blocks_explain_their_choice,
     reports_what_cannot_be_explained,
+    counts_have_thousands_separators,
 );
+
+fn counts_have_thousands_separators() {
+    let dir = Dir::new().file("two.swf", "; MaxProcs: 4096\n1 0 0 50 3\n2 1 0 50 6\n");
+    let run = dir.replay("explain --trace two.swf --machine 64x64 --alloc random -q --job 2");
+    run.code(0).prints("4,093 processors are free").prints("from 4,093 free processors");
+}
 
 fn rules_of_trees_and_blocks_explain_their_choice() {
     let trace = "; MaxProcs: 16\n1 0 0 50 3\n2 1 0 50 6\n";

@@ -10,7 +10,8 @@ const LIMIT: usize = 20;
 
 /// Returns the trials.
 pub fn trials(root: &Path) -> Vec<Trial> {
-    let [readme, sources] = [root.join("README.md"), root.to_path_buf()];
+    let [readme, sources, modules] =
+        [root.join("README.md"), root.to_path_buf(), root.to_path_buf()];
     let root = root.to_path_buf();
     vec![
         Trial::test("citation_has_the_last_release", move || citation(&root)),
@@ -24,6 +25,7 @@ pub fn trials(root: &Path) -> Vec<Trial> {
                 .into())
         }),
         Trial::test("sources_use_plain_words", move || plain_words(&sources)),
+        Trial::test("every_source_is_a_module", move || every_source_is_a_module(&modules)),
     ]
 }
 
@@ -57,6 +59,39 @@ fn plain_words(root: &Path) -> Result<(), Failed> {
         return Ok(());
     }
     Err(format!("{} uses of {WORDS:?}:\n{}", found.len(), found.join("\n")).into())
+}
+
+/// Every Rust file below a folder of a module is declared in the module. Otherwise the file is not compiled, and its tests
+/// never run.
+fn every_source_is_a_module(root: &Path) -> Result<(), Failed> {
+    let mut undeclared = Vec::new();
+    for path in sources(root)? {
+        let is_rust = path.extension().is_some_and(|extension| extension == "rs");
+        let (Some(folder), Some(stem)) = (path.parent().filter(|_| is_rust), path.file_stem())
+        else {
+            continue;
+        };
+        let (module, name) = match stem == "mod" {
+            true => (folder.parent().unwrap_or(root), folder.file_name().unwrap_or_default()),
+            false => (folder, stem),
+        };
+        let candidates =
+            [module.join("mod.rs"), module.with_extension("rs"), module.join("lib.rs")];
+        // Cargo finds files without a module, such as `src/main.rs` and `tests/cli.rs`.
+        let Some(parent) = candidates.iter().find(|file| file.is_file() && **file != path) else {
+            continue;
+        };
+        let (text, declaration) =
+            (std::fs::read_to_string(parent)?, format!("mod {};", name.display()));
+        let is_declared = text.lines().any(|line| line.trim_end().ends_with(&declaration));
+        if !is_declared && stem != "main" && stem != "lib" {
+            undeclared.push(format!("{} is not declared in {}", path.display(), parent.display()));
+        }
+    }
+    match undeclared.is_empty() {
+        true => Ok(()),
+        false => Err(undeclared.join("\n").into()),
+    }
 }
 
 /// Returns the Rust, Markdown and shell files of the repository, without build output.

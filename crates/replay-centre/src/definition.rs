@@ -8,11 +8,12 @@
 use std::collections::{HashMap, HashSet};
 
 use replay_core::allocator::candidate_set::{CandidateSet, ScoredCandidate, Term, Weight};
-use replay_core::allocator::explain::{ExplanationLog, LISTED, Listing, count, processor};
+use replay_core::allocator::explain::{ExplanationLog, LISTED, Listing, processor};
 use replay_core::allocator::ties::{Slack, TieVector, WallRule, walls_of};
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::machine::Machine;
 use replay_core::topology::{Coord, Grid, NodeId, PairDistances};
+use replay_core::number::counted;
 
 /// Distance that defines shells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -494,7 +495,7 @@ fn describe_candidates(rule: &CentreRule, candidates: usize) -> String {
     };
     format!(
         "{centres}: {}; each candidate takes whole shells around its centre and, from the last shell, only the processors that are still needed, {order}",
-        count(candidates, "candidate")
+        counted(candidates as u64, "candidate")
     )
 }
 
@@ -508,16 +509,16 @@ fn describe_scores(rule: &CentreRule, competition: &Competition) -> String {
     let equal = || admitted.iter().filter(|one| one.score == *best);
     let mut text = format!(
         "the best score ({score}) is {best}; {} {}, with {}",
-        count(equal().count(), "candidate"),
+        counted(equal().count() as u64, "candidate"),
         if equal().count() == 1 { "has it" } else { "have it" },
-        count(set_numbers(equal()).len(), "distinct set"),
+        counted(set_numbers(equal()).len() as u64, "distinct set"),
     );
     if !slack.is_none() && ties.is_some() {
         text += &format!(
             "; with a slack of {}, candidates with scores up to {} compete: {}",
             slack.share(),
             slack.admitted(*best),
-            count(admitted.len(), "candidate")
+            counted(admitted.len() as u64, "candidate")
         );
     }
     text

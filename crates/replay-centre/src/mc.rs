@@ -17,6 +17,7 @@ use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::machine::{BoxCounts, Machine};
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::topology::{Axis, Coord, Grid, NodeId, Topology};
+use replay_core::number::counted;
 
 /// The MC allocator.
 #[derive(Debug)]
@@ -102,7 +103,7 @@ impl Allocator for Mc {
             format!(
                 "the box is {}; its corner is placed at each of {}, and rings are added around the box until box and rings contain enough free processors ({size})",
                 explain::sides(&self.grid, shape),
-                explain::count(machine.free_count(), "free processor")
+                counted(machine.free_count() as u64, "free processor")
             )
         });
         self.explanation.list(|| {

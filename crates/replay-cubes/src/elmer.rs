@@ -21,7 +21,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::cluster::time_sharing::{Sharing, TimeSharing};
-use replay_core::allocator::explain::{self, ExplanationLog};
+use replay_core::allocator::explain::ExplanationLog;
 use replay_core::allocator::{
     Allocator, AllocatorOptions, Capabilities, MachineEvent, Refusal, Request, RunSetup,
     require_free,
@@ -30,6 +30,7 @@ use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::simulation::Service;
 use replay_core::topology::{Cluster, NodeId, Topology};
+use replay_core::number::counted;
 
 /// Rule by which Elmer selects hosts.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -171,7 +172,7 @@ impl Allocator for Elmer {
         for level in 0..self.cluster.levels() {
             let preferred = self.list_free(machine, level);
             self.explanation.sentence(|| {
-                let hosts = explain::count(self.hosts.len(), "host");
+                let hosts = counted(self.hosts.len() as u64, "host");
                 format!("level {level}: {hosts} free, {preferred} of them preferred")
             });
             if self.hosts.len() < size {

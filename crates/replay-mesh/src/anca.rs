@@ -26,6 +26,7 @@ use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::topology::{Grid, NodeId, Topology};
+use replay_core::number::counted;
 
 /// Upper limit of the number of cuts; 16 cuts give 2^16 frames.
 const MAX_CUTS: u32 = 16;
@@ -137,7 +138,7 @@ impl Allocator for Anca {
             self.explanation.sentence(|| {
                 let wanted = explain::sides(self.frames.grid(), frame);
                 let found = self.found.len();
-                format!("{} of {wanted}: {found} found", explain::count(1 << cut, "frame"))
+                format!("{} of {wanted}: {found} found", counted(1u64 << cut, "frame"))
             });
             if all {
                 for place in &self.found {

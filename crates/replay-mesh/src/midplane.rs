@@ -24,6 +24,7 @@ use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::topology::{Axis, Grid, NodeId, Topology};
+use replay_core::number::counted;
 
 /// The sides of a midplane of BlueGene/L.
 const MIDPLANE: [u16; 3] = [8, 8, 8];
@@ -136,7 +137,7 @@ impl Allocator for Midplane {
             self.units.find(sides);
             self.explanation.sentence(|| {
                 let grid = self.units.grid();
-                let places = explain::count(self.units.count() as usize, "place");
+                let places = counted(self.units.count(), "place");
                 format!("a box of {} midplanes is free at {places}", explain::sides(grid, sides))
             });
             if let Some(base) = self.units.first(Scan::ColumnMajor) {

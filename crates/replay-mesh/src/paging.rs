@@ -14,7 +14,7 @@
 
 use crate::mbs::ordered_set::OrderedSet;
 use replay_core::allocator::Folding;
-use replay_core::allocator::explain::{self, ExplanationLog};
+use replay_core::allocator::explain::ExplanationLog;
 use replay_core::allocator::submesh::SubMesh;
 use replay_core::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
@@ -25,6 +25,7 @@ use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::topology::curve::Curve;
 use replay_core::topology::{Axis, Grid, NodeId, Topology};
+use replay_core::number::counted;
 
 /// The indexing schemes of Lo et al., figure 2.
 const INDEXES: [(&str, Curve); 4] = [
@@ -177,7 +178,7 @@ impl Allocator for Paging {
             let numbers: Vec<String> = taken.iter().map(usize::to_string).collect();
             format!(
                 "{} free, in the order of their index; the first pages are taken until their number of processors reaches {size} ({held} in total): {}",
-                explain::count(pages, "page"),
+                counted(pages as u64, "page"),
                 numbers.join(", ")
             )
         });

@@ -4,11 +4,12 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use replay_core::allocator::AllocatorOptions;
-use replay_core::allocator::explain::{ExplanationLog, count};
+use replay_core::allocator::explain::ExplanationLog;
 use replay_core::allocator::{Allocator, Capabilities, Refusal, Request, RunSetup, require_free};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table};
 use replay_core::topology::{NodeId, Topology};
+use replay_core::number::counted;
 
 /// The Random allocator. The chosen processors depend on the seed and on all earlier requests.
 #[derive(Debug)]
@@ -59,7 +60,7 @@ impl Allocator for Random {
             let drawn: Vec<String> = chosen.iter().map(|node| node.0.to_string()).collect();
             format!(
                 "processors drawn one after another from {}, with the random stream of seed {}: {}",
-                count(machine.free_count(), "free processor"),
+                counted(machine.free_count() as u64, "free processor"),
                 self.seed,
                 drawn.join(", ")
             )

@@ -24,7 +24,7 @@
 use crate::batch::{BatchReplay, ExternalQuery};
 use crate::definition::CentreOptions;
 use crate::mc1x1::Mc1x1;
-use replay_core::allocator::explain::{self, ExplanationLog};
+use replay_core::allocator::explain::ExplanationLog;
 use replay_core::allocator::loss_model::{Explorer, Tuning};
 use replay_core::allocator::ties::{Slack, TieConfig, TieVector};
 use replay_core::allocator::{
@@ -33,6 +33,7 @@ use replay_core::allocator::{
 use replay_core::cancel::CancelToken;
 use replay_core::machine::Machine;
 use replay_core::topology::{Grid, NodeId};
+use replay_core::number::counted;
 
 /// The options by default. Steps are requests.
 pub const DEFAULT_TUNING: Tuning = Tuning { shadows: 24, every: 256, memory: 65536 };
@@ -164,8 +165,8 @@ impl TunedMc1x1 {
         }
         self.explanation.sentence(|| {
             let Point { vector, slack, .. } = self.points[self.best];
-            let since = explain::count(self.explorer.since as usize, "request");
-            let shadows = explain::count(shadows.points.len(), "shadow machine");
+            let since = counted(self.explorer.since as u64, "request");
+            let shadows = counted(shadows.points.len() as u64, "shadow machine");
             format!(
                 "the vector with the least expected loss on {shadows} so far is {vector}, with a slack of {}; it was chosen {since} ago",
                 slack.share()

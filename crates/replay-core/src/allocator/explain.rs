@@ -148,11 +148,6 @@ pub fn place(grid: &Grid, place: SubMesh) -> String {
     format!("{} at {}", sides(grid, place.sides), point(grid, place.base))
 }
 
-/// Formats a number of items: `1 frame`, `3 frames`.
-pub fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -48,13 +48,14 @@ mod speedup;
 pub use speedup::Speedup;
 
 use self::limit::InSystem;
-use replay_core::allocator::explain::{self, ExplanationLog};
+use replay_core::allocator::explain::ExplanationLog;
 use replay_core::allocator::{
     Allocator, Bounds, Capabilities, Decorator, Folded, Folding, MachineEvent, Reduction, Refusal,
     Request, RunSetup, Stats,
 };
 use replay_core::machine::Machine;
 use replay_core::topology::{NodeId, Topology};
+use replay_core::number::counted;
 
 /// When jobs are folded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -240,7 +241,7 @@ impl Decorator for Reduced {
         loop {
             // Inner strategies need not handle jobs larger than the machine.
             self.explanation.sentence(|| {
-                let steps = explain::count(at.steps as usize, "step");
+                let steps = counted(at.steps as u64, "step");
                 format!("request for {} processors, after {steps} of folding", at.request.size)
             });
             let outcome = match at.request.size as usize > machine.processors() {

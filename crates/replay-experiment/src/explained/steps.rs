@@ -1,9 +1,9 @@
 //! Explanations as steps in words.
 
 use super::{Explained, JobHistory, Moment, RecordedDecision, RejectedSelection};
-use replay_core::allocator::explain::{Listing, Part, count};
+use replay_core::allocator::explain::{Listing, Part};
 use replay_core::metrics::allocations::format_nodes;
-use replay_core::number::{exact_duration, fixed, grouped};
+use replay_core::number::{counted, exact_duration, fixed, grouped};
 use replay_core::scheduler::Reason;
 use replay_core::table::{Column, Table, name};
 use replay_core::topology::Topology;
@@ -145,7 +145,7 @@ fn job(noted: Noted<'_>) -> String {
     format!(
         "job {} requests {}, has an estimate of {}, and runs for {}",
         noted.own_job(),
-        count(job.size as usize, "processor"),
+        counted(job.size, "processor"),
         exact_duration(job.estimate),
         exact_duration(job.run)
     )
@@ -187,7 +187,7 @@ fn scheduler(noted: Noted<'_>, anew: bool) -> Vec<Part> {
         add(format!("it waits {}, until {}", exact_duration(waited), noted.instant(moment.now)));
         let mut others = |ids: &[JobId], came: &str| {
             if !ids.is_empty() {
-                let jobs = count(ids.len(), "job");
+                let jobs = counted(ids.len() as u64, "job");
                 add(format!(
                     "meanwhile, {jobs} that arrived {came} it start: {}",
                     numbers(noted, ids)
@@ -200,7 +200,7 @@ fn scheduler(noted: Noted<'_>, anew: bool) -> Vec<Part> {
     if let Some(first) = refused.first() {
         let times = |wanted: fn(&RejectedSelection) -> bool| {
             let number = refused.iter().filter(|one| wanted(one)).count();
-            (number > 0).then(|| count(number, "time"))
+            (number > 0).then(|| counted(number as u64, "time"))
         };
         let mut reasons = Vec::new();
         if let Some(times) = times(|one| one.reserved_for.is_none()) {
@@ -218,7 +218,7 @@ fn scheduler(noted: Noted<'_>, anew: bool) -> Vec<Part> {
         }
         add(format!(
             "the scheduler selected the job {} before, first at {}, but the job did not start: {}",
-            count(refused.len(), "time"),
+            counted(refused.len() as u64, "time"),
             noted.instant(first.at),
             reasons.join("; ")
         ));
@@ -236,7 +236,7 @@ fn jobs_wait(jobs: usize) -> String {
 }
 
 fn processors_are(number: u32) -> String {
-    format!("{} {}", count(number as usize, "processor"), if number == 1 { "is" } else { "are" })
+    format!("{} {}", counted(number, "processor"), if number == 1 { "is" } else { "are" })
 }
 
 /// Returns the reason for the final selection of the job.
@@ -249,7 +249,7 @@ fn reason(noted: Noted<'_>, moment: &Moment) -> Vec<Part> {
             let ids: Vec<JobId> = moment.before.iter().map(|job| job.id).collect();
             format!(
                 "it starts before {} that arrived before it: {}",
-                count(jobs, "job"),
+                counted(jobs as u64, "job"),
                 numbers(noted, &ids)
             )
         }
@@ -336,11 +336,11 @@ fn allocator(decision: &RecordedDecision, at: &str, reserved_for: Option<String>
         down => format!(", {down} out of service"),
     };
     let outcome = match (&decision.outcome, reserved_for) {
-        (Ok(nodes), None) => format!("it gives {}", count(nodes.len(), "processor")),
+        (Ok(nodes), None) => format!("it gives {}", counted(nodes.len() as u64, "processor")),
         (Ok(nodes), Some(head)) => format!(
             "it chooses {} ({}), but the job does not start: by its estimate, it would still hold them when job \
              {head}, the first of the queue, needs them",
-            count(nodes.len(), "processor"),
+            counted(nodes.len() as u64, "processor"),
             format_nodes(nodes)
         ),
         (Err(refusal), _) => format!("it refuses: {refusal}"),
@@ -395,6 +395,6 @@ fn result(noted: Noted<'_>, topology: &Topology) -> String {
         noted.own_job(),
         grouped(placement.pairwise_l1 as i64),
         fixed(placement.distance(explained.nodes.len().min(size as usize) as u32), 3),
-        count(placement.components as usize, "connected component"),
+        counted(placement.components, "connected component"),
     )
 }

@@ -38,6 +38,8 @@ use replay_core::allocator::{
 };
 use replay_core::machine::Machine;
 use replay_core::topology::{Grid, NodeId};
+use replay_core::number::counted;
+use placer::Placer;
 
 /// The Busy List and Turning Busy List allocators. The operations in the [`Census`](super::Census) of both allocators
 /// are the subtractions of a prohibited region from a plane of bases, or from a piece of a plane.
@@ -85,7 +87,7 @@ pub(crate) fn describe_search(
     sides: [u16; 3],
     placed: Option<SubMesh>,
 ) -> String {
-    let beside = explain::count(listed as usize, "busy sub-mesh");
+    let beside = counted(listed as u64, "busy sub-mesh");
     let beside = beside.replace("meshs", "meshes");
     let wanted = explain::sides(grid, sides);
     match placed {

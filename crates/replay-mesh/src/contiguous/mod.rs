@@ -25,7 +25,7 @@ mod node_order;
 pub mod scan;
 
 use self::frames::Frames;
-use replay_core::allocator::explain::{self, ExplanationLog, Listing, count};
+use replay_core::allocator::explain::{self, ExplanationLog, Listing};
 use replay_core::allocator::submesh::{Shapes, Shaping, SubMesh, volume};
 use replay_core::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
@@ -33,6 +33,7 @@ use replay_core::allocator::{
 };
 use replay_core::machine::Machine;
 use replay_core::topology::{Coord, Grid, NodeId};
+use replay_core::number::counted;
 
 /// Selection of a free frame by a strategy.
 pub trait Choice: Send {
@@ -145,11 +146,11 @@ fn explain_choice(
         (0, _) => format!("no frame of {frame} is free"),
         (_, None) => format!(
             "a frame of {frame} is free at {}, but the strategy examines none of these places",
-            count(free, "place")
+            counted(free as u64, "place")
         ),
         (_, Some(base)) => format!(
             "a frame of {frame} is free at {}; the strategy takes {}: at {}",
-            count(free, "place"),
+            counted(free as u64, "place"),
             preference.rule,
             explain::point(grid, base)
         ),

@@ -25,7 +25,7 @@ pub mod records;
 
 use self::forest::{Division, Forest, ListOrder};
 use self::records::Records;
-use replay_core::allocator::explain::{self, ExplanationLog};
+use replay_core::allocator::explain::ExplanationLog;
 use replay_core::allocator::submesh::SubMesh;
 use replay_core::allocator::{
     Allocator, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats, require_free,
@@ -34,6 +34,7 @@ use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
 use replay_core::topology::{Grid, NodeId, Topology};
+use replay_core::number::counted;
 
 /// Time at which a larger block is split.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -143,7 +144,7 @@ impl Allocator for Mbs {
                     };
                     format!(
                         "blocks needed: {wanted}, of {} each; free blocks of this size before larger blocks are split: {before}; taken: {}{rest}",
-                        explain::count(records.forest().volume(class) as usize, "processor"),
+                        counted(records.forest().volume(class) as u64, "processor"),
                         match bases.len() {
                             0 => "none".to_string(),
                             n => format!("{n}, at {}", bases.join(", ")),

@@ -4,9 +4,10 @@
 //! job has all its nodes: the shortest run that can hold the remaining nodes, or the longest run if no run can hold them.
 //! Among runs of the same length, the rule takes the first. Within a run, the nodes with the lowest numbers are taken.
 
-use replay_core::allocator::explain::{ExplanationLog, count};
+use replay_core::allocator::explain::ExplanationLog;
 use replay_core::machine::FreeNodes;
 use replay_core::topology::NodeId;
+use replay_core::number::counted;
 
 /// Appends `size` free nodes to `chosen`. At least `size` nodes must be free.
 pub fn choose(free: &FreeNodes, size: u32, chosen: &mut Vec<NodeId>, explanation: &ExplanationLog) {
@@ -36,7 +37,7 @@ pub fn choose(free: &FreeNodes, size: u32, chosen: &mut Vec<NodeId>, explanation
             };
             format!(
                 "with {} to take: nodes {first} to {} of consecutive free nodes: {why}",
-                count(rest as usize, "node"),
+                counted(rest as u64, "node"),
                 first + length - 1
             )
         });

@@ -11,11 +11,12 @@
 use std::cmp::Reverse;
 
 use crate::hierarchy::Denied;
-use replay_core::allocator::explain::{ExplanationLog, Listing, count};
+use replay_core::allocator::explain::{ExplanationLog, Listing};
 use replay_core::machine::FreeNodes;
 use replay_core::sanitize::excerpt;
 use replay_core::topology::hierarchy::Tree;
 use replay_core::topology::{Hierarchy, NodeId};
+use replay_core::number::counted;
 
 /// How strictly a job stays within one domain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -400,7 +401,7 @@ impl KueueRule {
                 1 => String::new(),
                 slice => format!(
                     " in {} of {slice} at level {}",
-                    count((size / slice) as usize, "slice"),
+                    counted((size / slice) as u64, "slice"),
                     self.level_name(slice_level)
                 ),
             };
@@ -413,7 +414,7 @@ impl KueueRule {
             };
             format!(
                 "{}{slices}, mode {}, level {}; {order}",
-                count(size as usize, "pod"),
+                counted(size as u64, "pod"),
                 Mode::ALL.iter().find(|one| one.1 == self.options.mode).map_or("", |one| one.0),
                 self.level_name(level)
             )

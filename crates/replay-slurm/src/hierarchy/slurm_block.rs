@@ -10,10 +10,11 @@
 //! and one sort of the base blocks of each used lower block.
 
 use crate::hierarchy::Denied;
-use replay_core::allocator::explain::{ExplanationLog, Listing, count};
+use replay_core::allocator::explain::{ExplanationLog, Listing};
 use replay_core::machine::FreeNodes;
 use replay_core::topology::NodeId;
 use replay_core::topology::hierarchy::Blocks;
+use replay_core::number::counted;
 
 /// Options of the rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -221,7 +222,7 @@ impl BlockRule {
                 self.explanation.sentence(|| {
                     format!(
                         "{} are left for the attempt, fewer than the job needs: the job waits",
-                        count(available as usize, "free node")
+                        counted(available as u64, "free node")
                     )
                 });
                 return Some(false);
@@ -547,32 +548,32 @@ impl BlockRule {
                     let group = match self.options.consolidate {
                         true => {
                             let group = self.group(size, segment);
-                            format!(", all in one group of {}", count(group, "base block"))
+                            format!(", all in one group of {}", counted(group as u64, "base block"))
                         }
                         false => String::new(),
                     };
                     let spread = if self.options.spread { " on different base blocks" } else { "" };
                     format!(
                         "{} of {segment} nodes{spread}{group}; ",
-                        count((size / segment) as usize, "segment")
+                        counted((size / segment) as u64, "segment")
                     )
                 }
                 None => String::new(),
             };
             let block = match self.level(nodes.into()) {
                 Some(level) => {
-                    format!("a block of level {level}, {}", count(per_block, "base block"))
+                    format!("a block of level {level}, {}", counted(per_block as u64, "base block"))
                 }
                 None => format!(
                     "the whole machine, {}, as no block size is large enough",
-                    count(per_block, "base block")
+                    counted(per_block as u64, "base block")
                 ),
             };
             let limit = match limit {
                 Some(limit) => format!(
                     "; in this block, at most {} (each of {}) may be used",
-                    count(limit, "lower block"),
-                    count(per_lower, "base block")
+                    counted(limit as u64, "lower block"),
+                    counted(per_lower as u64, "base block")
                 ),
                 None => String::new(),
             };
@@ -708,7 +709,7 @@ impl BlockRule {
                 Some(best) => format!("{} wins", name(best)),
                 None => "no base block is left".to_string(),
             };
-            let rest = count(choice.rest as usize, "node");
+            let rest = counted(choice.rest as u64, "node");
             let title =
                 format!("choice {number}, with {rest} to take: base blocks in file order; {wins}");
             Listing::of(title, &["base block", "free", "free in lower block", "comparison"], rows)

@@ -9,10 +9,11 @@
 //! over the runs of leaves, where a run is directly below one switch.
 
 use crate::hierarchy::{Denied, consecutive};
-use replay_core::allocator::explain::{ExplanationLog, Listing, count};
+use replay_core::allocator::explain::{ExplanationLog, Listing};
 use replay_core::machine::FreeNodes;
 use replay_core::topology::hierarchy::Tree;
 use replay_core::topology::{Hierarchy, NodeId};
+use replay_core::number::counted;
 
 /// Slurm's default of the maximum time in seconds that a job waits for fewer switches (`max_switch_wait`).
 pub const MAX_SWITCH_WAIT: u32 = 300;
@@ -490,7 +491,7 @@ impl TreeRule {
                 format!(
                     "the top switch is {} of level {level} with {} free: {last}; all leaves below its root are candidates",
                     switches[top as usize].name,
-                    count(below[top as usize] as usize, "node"),
+                    counted(below[top as usize] as u64, "node"),
                 )
             }
             None => {
@@ -556,7 +557,7 @@ impl TreeRule {
             Listing::of(
                 format!(
                     "leaf {number}, with {} to take: leaves in the order of the table",
-                    count(rest as usize, "node")
+                    counted(rest as u64, "node")
                 ),
                 &["leaf", "free", "distance", "comparison"],
                 rows,
@@ -567,7 +568,7 @@ impl TreeRule {
             format!(
                 "leaf {} gives {} of its {here} free",
                 name(chosen),
-                count(here.min(rest) as usize, "node")
+                counted(here.min(rest) as u64, "node")
             )
         });
     }

@@ -23,10 +23,11 @@ use std::cmp::{Ordering, Reverse};
 
 use crate::hierarchy::Denied;
 use replay_core::allocator::Times;
-use replay_core::allocator::explain::{ExplanationLog, Listing, count};
+use replay_core::allocator::explain::{ExplanationLog, Listing};
 use replay_core::machine::FreeNodes;
 use replay_core::topology::hierarchy::Tree;
 use replay_core::topology::{Hierarchy, NodeId};
+use replay_core::number::counted;
 
 /// The `tree-fit` rule for one tree, with the expected ends of the running jobs.
 #[derive(Clone, Debug)]
@@ -280,14 +281,14 @@ impl FitRule {
             ]);
         }
         debug_assert_eq!(best, Some(chosen));
-        let about = format!("leaves that hold {}", count(rest as usize, "node"));
+        let about = format!("leaves that hold {}", counted(rest as u64, "node"));
         let columns = &["leaf", "free", "extension s", "comparison"];
         self.explanation.list(|| Listing::of(about, columns, rows));
         self.explanation.sentence(|| {
             format!(
                 "leaf {} gives {} of its {} free",
                 name(chosen),
-                count(rest as usize, "node"),
+                counted(rest as u64, "node"),
                 counts[chosen as usize]
             )
         });
@@ -336,9 +337,9 @@ impl FitRule {
         self.explanation.sentence(|| {
             format!(
                 "no leaf holds {}; the top switch is {} of level {level} with {} free, {why}",
-                count(size as usize, "node"),
+                counted(size as u64, "node"),
                 name(spread.switch),
-                count(counts[spread.switch as usize] as usize, "node"),
+                counted(counts[spread.switch as usize] as u64, "node"),
             )
         });
         let rows = whole

@@ -1,5 +1,6 @@
 //! Explanations of decisions.
 
+use replay_core::number::counted;
 use crate::placement::Layout;
 use crate::placement::decide::Query;
 use crate::placement::segments;
@@ -27,8 +28,8 @@ impl Placements {
         if let Some(tuner) = self.tied.as_ref().and_then(Tied::tuner) {
             self.explanation.sentence(|| {
                 let [shadows, since] = tuner.shadows_and_starts();
-                let shadows = explain::count(shadows, "shadow machine");
-                let since = explain::count(since, "start");
+                let shadows = counted(shadows as u64, "shadow machine");
+                let since = counted(since as u64, "start");
                 format!(
                     "the rule with the least expected loss on {shadows} so far is {}; the shadow machines were last compared {since} ago",
                     tuner.selection_rule()
@@ -127,7 +128,7 @@ impl Placements {
         self.explanation.sentence(|| {
             format!(
                 "free boxes among the permitted boxes of size {size}: {}",
-                explain::count(rows.len(), "anchor")
+                counted(rows.len() as u64, "anchor")
             )
         });
         if !rows.is_empty() {
@@ -143,7 +144,7 @@ impl Placements {
         candidates.sort_by_key(|one| one.value);
         let of = |one: &CandidateBox| {
             let named = words(&self.layout, one.at).join(" at ");
-            format!("{named}, which costs {}", explain::count(one.value as usize, "place"))
+            format!("{named}, which costs {}", counted(one.value as u64, "place"))
         };
         if let Some(first) = candidates.first() {
             self.explanation.sentence(|| format!("the winner: {}", of(first)));

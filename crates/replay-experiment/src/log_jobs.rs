@@ -14,7 +14,7 @@ use super::placements::Placements;
 use replay_core::cancel::CancelToken;
 use replay_core::metrics::by_size::by_size_of;
 use replay_core::metrics::run::Installed;
-use replay_core::metrics::{RunMetrics, ScheduleMetrics, SizeRow};
+use replay_core::metrics::{PairwiseMetrics, RunMetrics, ScheduleMetrics, SizeRow};
 use replay_core::simulation::{Timeline, TimelineError};
 use replay_core::workload::Job;
 
@@ -135,7 +135,7 @@ impl OverLogJobs {
         let metrics = RunMetrics::new(&schedule, total, means, ties, None);
         let known_of = |row: &SizeRow| of_size.get(&row.size).copied().unwrap_or(0);
         Some(Self {
-            metrics: RunMetrics { mean_pairwise_l1: total as f64 / known.max(1) as f64, ..metrics },
+            metrics: RunMetrics { pairwise: PairwiseMetrics::new(total, known), ..metrics },
             known_by_size: by_size.iter().map(known_of).collect(),
             by_size,
             known,

@@ -11,7 +11,7 @@ use replay_core::allocator::Allocator;
 use replay_core::metrics::by_size::{SizeRow, by_size, by_size_of};
 use replay_core::metrics::run::{RunMetrics, ScheduleMetrics};
 use replay_core::metrics::system::{self, OutageMetrics, SystemMetrics};
-use replay_core::metrics::{HierarchyMetrics, Series, SystemRecorder};
+use replay_core::metrics::{HierarchyMetrics, PairwiseMetrics, Series, SystemRecorder};
 use replay_core::simulation::{Observer, Starts};
 use replay_core::workload::{Job, JobId};
 
@@ -115,15 +115,14 @@ fn run_measured(
         ..it
     });
     let metrics = RunMetrics::new(&schedule, total, &placements.means, counted, system);
-    let mean_pairwise_l1 =
-        known.map_or(metrics.mean_pairwise_l1, |known| total as f64 / known.max(1) as f64);
+    let pairwise = known.map_or(metrics.pairwise, |known| PairwiseMetrics::new(total, known));
     let fragmentation = placements.block_fragmentation();
     let hierarchy = metrics.hierarchy.map(|it| HierarchyMetrics {
         block_fragmentation: fragmentation.map(|[nodes, _]| nodes),
         block_fragmentation_percent: fragmentation.map(|[_, percent]| percent),
         ..it
     });
-    let metrics = RunMetrics { outages, hierarchy, mean_pairwise_l1, ..metrics };
+    let metrics = RunMetrics { outages, hierarchy, pairwise, ..metrics };
     let leaves = |row: SizeRow| SizeRow { mean_leaves: placements.mean_leaves(row.size), ..row };
     let by_size = by_size.into_iter().map(leaves).collect();
     Ok(RunResult {

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::Placement;
 use super::allocations::END;
 use super::hierarchy::{HierarchyMetrics, HierarchySums};
+use super::pairwise::PairwiseMetrics;
 use super::system::{OutageMetrics, SystemMetrics};
 use super::ties::TieStatistics;
-use crate::table::{Column, measures, name};
+use crate::table::{Column, measures, names};
 use crate::topology::Topology;
 use crate::workload::{Job, JobLabels};
 
@@ -46,6 +47,16 @@ pub struct JobMeasures {
 }
 
 impl JobMeasures {
+    names! {
+        BOUNDED_SLOWDOWN = "bounded_slowdown",
+        END = "end",
+        RUN_TIME = "run_time",
+        START = "start",
+        TIED = "tied",
+        TURNAROUND = "turnaround",
+        WAIT = "wait",
+    }
+
     /// Returns start minus arrival, in seconds.
     pub fn wait(&self) -> i64 {
         self.start - self.arrival
@@ -76,34 +87,34 @@ impl JobMeasures {
         let mut columns = vec![
             number,
             submit,
-            C::new(name::arrival, "s", "arrival in trace time; the wait begins at the arrival; differs from the \
+            C::new("arrival", "s", "arrival in trace time; the wait begins at the arrival; differs from the \
                 submission only for jobs that follow others (--deps)", |job| job.arrival),
-            C::new(name::start, "s", "start, in trace time", |job| job.start),
-            C::new(name::run_time, "s", "time for which the job held its processors", |job| job.run),
-            C::new(name::end, "s", END, |job| job.start + job.run),
+            C::new(JobMeasures::START, "s", "start, in trace time", |job| job.start),
+            C::new(JobMeasures::RUN_TIME, "s", "time for which the job held its processors", |job| job.run),
+            C::new(JobMeasures::END, "s", END, |job| job.start + job.run),
             estimate,
             user,
             group,
             queue,
             partition,
             size,
-            C::new(name::served_size, "processors", "processors of the served request; fewer than size if the job was folded", |job| job.served_size),
-            C::new(name::wait, "s", "start minus arrival", |job| job.wait()),
-            C::new(name::turnaround, "s", "completion minus arrival", |job| job.turnaround()),
-            C::new(name::bounded_slowdown, "", "turnaround divided by the run time on the requested processors, with \
+            C::new("served_size", "processors", "processors of the served request; fewer than size if the job was folded", |job| job.served_size),
+            C::new(JobMeasures::WAIT, "s", "start minus arrival", |job| job.wait()),
+            C::new(JobMeasures::TURNAROUND, "s", "completion minus arrival", |job| job.turnaround()),
+            C::new(JobMeasures::BOUNDED_SLOWDOWN, "", "turnaround divided by the run time on the requested processors, with \
                 run times below 10 s replaced by 10 s; at least 1", |job| job.bounded_slowdown()),
         ];
-        columns.push(C::new(name::held_size, "processors", "processors that the job held, including processors lost \
+        columns.push(C::new("held_size", "processors", "processors that the job held, including processors lost \
             to internal fragmentation and processors of its points that the job did not request", |job| job.held));
         columns.extend(Placement::columns(|job: &Self| Some((job.placement.as_ref()?, job.points))));
-        columns.push(C::new(name::leaves, "leaves", "leaves (switches with nodes, or base blocks) on which the job has nodes; null, like upper_blocks and level, on machines other than trees and blocks", |job| Some(job.placement.as_ref()?.hierarchy?.leaves)));
-        columns.push(C::new(name::upper_blocks, "blocks", "switches of level 1, or blocks of the second size, that \
+        columns.push(C::new("leaves", "leaves", "leaves (switches with nodes, or base blocks) on which the job has nodes; null, like upper_blocks and level, on machines other than trees and blocks", |job| Some(job.placement.as_ref()?.hierarchy?.leaves)));
+        columns.push(C::new("upper_blocks", "blocks", "switches of level 1, or blocks of the second size, that \
             contain nodes of the job; a leaf that is not directly below a switch of level 1 counts as one; null if the \
             machine has neither", |job| job.placement.as_ref()?.hierarchy?.upper_blocks));
-        columns.push(C::new(name::level, "", "level of the lowest switch above all nodes, 0 for a leaf, or the index \
+        columns.push(C::new("level", "", "level of the lowest switch above all nodes, 0 for a leaf, or the index \
             from 0 of the smallest block size whose block holds all nodes; null if no switch or block holds all \
             nodes", |job| job.placement.as_ref()?.hierarchy?.level));
-        columns.push(C::new(name::tied, "sets", "number of distinct processor sets with the best score in the decision; null if not counted", |job| job.tied));
+        columns.push(C::new(JobMeasures::TIED, "sets", "number of distinct processor sets with the best score in the decision; null if not counted", |job| job.tied));
         columns
     }
 }
@@ -124,6 +135,17 @@ pub struct Submitted {
 }
 
 impl Submitted {
+    names! {
+        ESTIMATE = "estimate",
+        GROUP = "group",
+        JOB = "job",
+        PARTITION = "partition",
+        QUEUE = "queue",
+        SIZE = "size",
+        SUBMIT = "submit",
+        USER = "user",
+    }
+
     /// Returns the columns `job`, `submit`, `estimate`, `user`, `group`, `queue`, `partition` and `size` for rows that
     /// contain a request.
     #[rustfmt::skip]
@@ -131,14 +153,14 @@ impl Submitted {
         of: impl Fn(&Row) -> Self + Copy + Send + Sync + 'static,
     ) -> [Column<Row>; 8] {
         [
-            Column::new(name::job, "", "job number in the trace", move |row| of(row).number),
-            Column::new(name::submit, "s", "submission, in trace time", move |row| of(row).submit),
-            Column::new(name::estimate, "s", "the user's estimate of the run time, after cleaning", move |row| of(row).estimate),
-            Column::new(name::user, "", "number of the user in the trace (field 12); null if missing", move |row| of(row).labels.user),
-            Column::new(name::group, "", "number of the group in the trace (field 13); null if missing", move |row| of(row).labels.group),
-            Column::new(name::queue, "", "number of the queue in the trace (field 15); null if missing", move |row| of(row).labels.queue),
-            Column::new(name::partition, "", "number of the partition in the trace (field 16); null if missing", move |row| of(row).labels.partition),
-            Column::new(name::size, "processors", "processors that a job requests", move |row| of(row).size),
+            Column::new(Submitted::JOB, "", "job number in the trace", move |row| of(row).number),
+            Column::new(Submitted::SUBMIT, "s", "submission, in trace time", move |row| of(row).submit),
+            Column::new(Submitted::ESTIMATE, "s", "the user's estimate of the run time, after cleaning", move |row| of(row).estimate),
+            Column::new(Submitted::USER, "", "number of the user in the trace (field 12); null if missing", move |row| of(row).labels.user),
+            Column::new(Submitted::GROUP, "", "number of the group in the trace (field 13); null if missing", move |row| of(row).labels.group),
+            Column::new(Submitted::QUEUE, "", "number of the queue in the trace (field 15); null if missing", move |row| of(row).labels.queue),
+            Column::new(Submitted::PARTITION, "", "number of the partition in the trace (field 16); null if missing", move |row| of(row).labels.partition),
+            Column::new(Submitted::SIZE, "processors", "processors that a job requests", move |row| of(row).size),
         ]
     }
 }
@@ -163,14 +185,11 @@ measures! {
     /// Metrics of one run. Times are in trace seconds; means are over jobs.
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct RunMetrics, from run: Run<'_> {
-        mean_pairwise_l1: f64 ["hops"] "mean over jobs of the sum of hop distances over all pairs of requested \
-            processors, without processors lost to internal fragmentation; 0 for one-processor jobs; if a log is \
-            repeated, jobs without a recorded placement are excluded, and the value is null if no job has a recorded \
-            placement"
-            = run.total_pairwise_l1 as f64 / run.schedule.jobs.max(1) as f64;
-        total_pairwise_l1: u64 ["hops"] "sum over all jobs of the hop distances over all pairs of requested processors" = run.total_pairwise_l1;
     }
     with {
+        /// Pairwise L1 sums.
+        #[serde(flatten)]
+        pairwise: PairwiseMetrics = PairwiseMetrics::new(run.total_pairwise_l1, run.schedule.jobs);
         /// Ties for the best score; `None` if not counted.
         ties: Option<TieMetrics> = run.ties.map(TieMetrics::of);
         /// Metrics of allocations; `None` if not measured.
@@ -282,7 +301,7 @@ impl RunMetrics {
             columns.into_iter().map(|column| column.of(part)).collect()
         }
         [
-            (Needs::Pairwise, Self::columns()),
+            (Needs::Pairwise, part(PairwiseMetrics::columns(), |run| Some(&run.pairwise))),
             (Needs::Ties, part(TieMetrics::columns(), |run| run.ties.as_ref())),
             (Needs::Placements, part(PlacementMetrics::columns(), |run| run.placements.as_ref())),
             (Needs::Placements, part(HierarchyMetrics::columns(), |run| run.hierarchy.as_ref())),
@@ -482,7 +501,10 @@ mod tests {
             None,
         );
         let times = &run.schedule;
-        assert_eq!((times.makespan, times.utilization, run.mean_pairwise_l1), (105, 1.0, 8.0));
+        assert_eq!(
+            (times.makespan, times.utilization, run.pairwise.mean_pairwise_l1),
+            (105, 1.0, 8.0)
+        );
         assert_eq!((times.mean_wait, times.mean_turnaround), (45.0, 97.5));
         // The job with a run time of 5 s has a turnaround of 95 s. The turnaround is divided by the threshold of 10 s.
         assert_eq!(times.mean_bounded_slowdown, (1.0 + 9.5) / 2.0);

@@ -62,7 +62,7 @@ fn metrics_cover_the_jobs_that_had_processors() {
         assert_eq!(schedule.mean_turnaround, mean(&|job| job.turnaround() as f64));
         assert_eq!(schedule.mean_bounded_slowdown, mean(&|job| job.bounded_slowdown()));
         let pairwise = mean(&|job| job.placement.map_or(0.0, |place| place.pairwise_l1 as f64));
-        assert_eq!(run.metrics.mean_pairwise_l1, pairwise);
+        assert_eq!(run.metrics.pairwise.mean_pairwise_l1, pairwise);
         // The jobs use 20 + 20 + 1 + 20 processor-seconds in 511 s.
         assert_eq!((schedule.makespan, schedule.max_wait), (511, 500));
         assert_eq!(schedule.utilization, 61.0 / (4.0 * 511.0));

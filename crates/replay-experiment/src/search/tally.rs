@@ -4,8 +4,7 @@ use super::column::{Needs, SearchColumn};
 use super::constraint::Subject;
 use super::objective::{Goal, Objective, Weights};
 use replay_core::metrics::run::{PlacementMeans, RunMetrics};
-use replay_core::metrics::{ScheduleMetrics, TieStatistics};
-use replay_core::table::name;
+use replay_core::metrics::{PairwiseMetrics, ScheduleMetrics, TieStatistics};
 
 /// Sums over all decisions of a replay, or over its first decisions.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -82,7 +81,7 @@ impl Tally {
 
     /// Returns the value of an objective; NaN if the total weight is 0.
     pub fn objective(&self, objective: &Objective, schedule: &ScheduleMetrics) -> f64 {
-        if objective.search_column.column.name == name::mean_pairwise_l1 {
+        if objective.search_column.column.name == PairwiseMetrics::mean_pairwise_l1 {
             // The average is over the replayed jobs, which may be only the first jobs of the trace.
             let weight = self.weight(&objective.weights);
             self.weighted_sum(&objective.weights) as f64 / weight as f64

@@ -7,7 +7,7 @@
 //! and in their documentation, and plotted. `Metric::NAME` is the argument of [`Estimates::of`](super::Estimates::of),
 //! and published numbers may refer to the metric.
 
-use replay_core::table::{Name, name};
+use replay_core::table::Name;
 use std::collections::BTreeMap;
 
 use crate::contention::{Sums, Totals};
@@ -100,14 +100,14 @@ macro_rules! metrics {
 
         impl Metric {
             /// All metrics.
-            pub const ALL: [Metric; [$(name::$name),*].len()] = [$(Metric::$Metric),*];
+            pub const ALL: [Metric; [$(stringify!($name)),*].len()] = [$(Metric::$Metric),*];
 
             /// Returns the names, units and titles of the metric.
             pub const fn caption(self) -> Caption {
                 match self {$(
                     Metric::$Metric => Caption {
                         words: $words,
-                        column: name::$name,
+                        column: Name::new(stringify!($name)),
                         unit: $unit,
                         meaning: $meaning,
                         half_width: Name::new(concat!(stringify!($name), "_pm")),

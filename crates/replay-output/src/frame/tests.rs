@@ -11,11 +11,11 @@ use replay_core::cancel::CancelToken;
 use replay_core::metrics::estimate::StopRule;
 use replay_core::metrics::run::PlacementMeans;
 use replay_core::metrics::{
-    Allocation, JobMeasures, Placement, RunMetrics, ScheduleMetrics, SizeRow, SystemRecorder,
-    TieStatistics, by_size,
+    Allocation, JobMeasures, PairwiseMetrics, Placement, RunMetrics, ScheduleMetrics, SizeRow,
+    SystemRecorder, TieStatistics, by_size,
 };
 use replay_core::simulation::Overhead;
-use replay_core::table::{Get, Table, name};
+use replay_core::table::{Get, Table};
 use replay_core::topology::NodeId;
 use replay_core::workload::stochastic::StochasticStream;
 use replay_core::workload::{Job, Policy, Window, Workload};
@@ -181,7 +181,7 @@ fn damaged_tables_are_errors() {
                     .and(read::values(
                         &folder,
                         &REPLAYED,
-                        &[name::mean_wait, name::mean_pairwise_l1],
+                        &[ScheduleMetrics::mean_wait, PairwiseMetrics::mean_pairwise_l1],
                     ))
                     .map(drop),
                 _ => read::JobsTable::open(&folder, &REPLAYED)

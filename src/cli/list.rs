@@ -12,7 +12,7 @@ use super::print::{fields, sheet_of_fields};
 use crate::{allocator, import, network, scheduler};
 use replay_core::allocator::candidate_set::ScoredCandidate;
 use replay_core::allocator::hierarchy::check::Finding;
-use replay_core::metrics::system::OutageMetrics;
+use replay_core::metrics::OutageMetrics;
 use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
 use replay_core::naming::Description;
 use replay_core::number::grouped;

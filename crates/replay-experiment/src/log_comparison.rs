@@ -9,7 +9,7 @@
 use super::sweep::Plan;
 use super::{LeftOut, OverLogJobs, RunKey, RunResult, run_column};
 use crate::shaken::ShakenRow;
-use replay_core::metrics::run::Needs;
+use replay_core::metrics::Needs;
 use replay_core::metrics::{PairwiseMetrics, RunMetrics, ScheduleMetrics, SizeRow};
 use replay_core::naming::NameError;
 use replay_core::scheduler::registry::SchedulerSpec;
@@ -208,7 +208,6 @@ impl Table for LogComparisonRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_core::metrics::run::PlacementMeans;
     use replay_core::metrics::{RunMetrics, ScheduleMetrics};
     use replay_core::workload::Job;
 
@@ -224,7 +223,6 @@ mod tests {
             limit: None,
         };
         let jobs = [job(0, 4), job(10, 4), job(20, 2)];
-        let schedule = ScheduleMetrics::new(&jobs, starts, 8);
         RunResult {
             run,
             key: RunKey {
@@ -239,7 +237,11 @@ mod tests {
             },
             turned_away: Vec::new(),
             processors: 8,
-            metrics: RunMetrics::new(&schedule, 30, &PlacementMeans::default(), None, None),
+            metrics: RunMetrics {
+                pairwise: PairwiseMetrics::new(30, 3),
+                schedule: ScheduleMetrics::new(&jobs, starts, 8),
+                ..RunMetrics::default()
+            },
             by_size: replay_core::metrics::by_size::by_size(&jobs, starts, &[10, 10, 10]),
             jobs: Vec::new(),
             allocations: Vec::new(),

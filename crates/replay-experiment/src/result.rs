@@ -3,8 +3,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{OverLogJobs, RejectedSize};
+use replay_core::metrics::OutageMetrics;
 use replay_core::metrics::comparable;
-use replay_core::metrics::system::OutageMetrics;
 use replay_core::metrics::{
     Allocation, HierarchySeries, JobMeasures, RunMetrics, ScheduleMetrics, Series, SizeRow,
 };
@@ -130,7 +130,7 @@ impl RunResult {
 
     /// Returns whether jobs ran on fewer processors than requested.
     pub fn folds(&self) -> bool {
-        comparable::folds(self.metrics.system.and_then(|system| system.folded_percent))
+        comparable::folds(self.metrics.system.and_then(|system| system.folding.folded_percent))
     }
 
     /// Returns whether two results of the same cell are equal. Wall-clock times and names are ignored.

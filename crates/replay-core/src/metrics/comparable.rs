@@ -8,12 +8,12 @@
 use std::sync::LazyLock;
 
 use super::locality::Placement;
-use super::run::{Needs, RunMetrics};
-use crate::metrics::SystemMetrics;
+use super::{Needs, RunMetrics};
+use crate::metrics::FoldingMetrics;
 use crate::table::{Column, Name};
 
 /// The column that determines whether a run [`folds`] jobs.
-pub const FOLDED: Name = SystemMetrics::folded_percent;
+pub const FOLDED: Name = FoldingMetrics::folded_percent;
 
 /// Returns whether any job of a run ran on fewer processors than requested. The argument is the run's value in the
 /// column [`FOLDED`]: `None` or NaN if the strategy does not fold jobs.
@@ -83,7 +83,7 @@ mod tests {
             ScheduleMetrics::mean_wait,
             ScheduleMetrics::mean_turnaround,
             ScheduleMetrics::utilization,
-            SystemMetrics::folded_percent,
+            FoldingMetrics::folded_percent,
             JobMeasures::WAIT,
             Name::new("trace"),
         ] {

@@ -6,7 +6,7 @@ use super::correlations::{self, Point};
 use super::{JobContention, TraceRun};
 use crate::{RunKey, Trace, run_column};
 use replay_core::metrics::robust::Robust;
-use replay_core::metrics::{Placement, Submitted, SystemMetrics};
+use replay_core::metrics::{FragmentationMetrics, Placement, Submitted, SystemMetrics};
 use replay_core::table::{Column, Name, Table, measures, names};
 
 /// A run with its results.
@@ -148,15 +148,15 @@ measures! {
         mean_sending_dispersal: Option<f64> ["share"] "mean over the sending jobs of dispersal, the share of the smallest enclosing box that does not belong to the job; null if no job sends packets" = sending(distributions.run, |job| job.placement.dispersal);
         mean_wait_cycles: Option<f64> ["cycles"] "mean time from arrival to start over all jobs" = mean(distributions.run, |job| Some(job.wait as f64));
         mean_turnaround_cycles: Option<f64> ["cycles"] "mean time from arrival to end over all jobs" = mean(distributions.run, |job| Some((job.wait + job.service) as f64));
-        makespan_cycles: i64 ["cycles"] "end of the last job, measured from the first arrival" = distributions.run.system.finish_time;
+        makespan_cycles: i64 ["cycles"] "end of the last job, measured from the first arrival" = distributions.run.system.fragmentation.finish_time;
         utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to the product \
             of processors and makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed \
-            is included" = distributions.run.system.utilization;
+            is included" = distributions.run.system.fragmentation.utilization;
     }
 }
 
 /// Column of the system metrics that contains the number of jobs excluded from a run.
-const EXCLUDED_JOBS: Name = SystemMetrics::no_such_size_jobs;
+const EXCLUDED_JOBS: Name = FragmentationMetrics::no_such_size_jobs;
 
 impl Table for ContentionRun {
     const NAME: &'static str = "contend";

@@ -54,7 +54,7 @@ fn metrics_cover_the_jobs_that_had_processors() {
         let numbers: Vec<i64> = run.jobs.iter().map(|job| job.number).collect();
         assert_eq!(numbers, [1, 2, 3, 4], "{allocator}");
         let schedule = &run.metrics.schedule;
-        let mean = |of: &dyn Fn(&replay_core::metrics::run::JobMeasures) -> f64| {
+        let mean = |of: &dyn Fn(&replay_core::metrics::JobMeasures) -> f64| {
             run.jobs.iter().map(of).sum::<f64>() / run.jobs.len() as f64
         };
         assert_eq!(schedule.jobs, 4);
@@ -89,10 +89,14 @@ fn utilization_counts_computing_not_waiting_jobs() {
         let (schedule, system) = (&run.metrics.schedule, run.metrics.system.expect("shared"));
         let name = format!("{machine} {allocator}");
         assert_eq!(schedule.makespan, makespan, "{name}");
-        for actual in [schedule.utilization, system.utilization, system.allocated_utilization] {
+        for actual in [
+            schedule.utilization,
+            system.fragmentation.utilization,
+            system.fragmentation.allocated_utilization,
+        ] {
             assert!((actual - utilization).abs() < 1e-12, "{name}: {actual}");
         }
-        let percent = system.slots_held_percent.expect("slots");
+        let percent = system.sharing.slots_held_percent.expect("slots");
         assert!((percent - held).abs() < 1e-9, "{name}: {percent}");
     }
     let whole = fcfs(swf, "cluster:2", "random");

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-pub use replay_core::metrics::run::Needs;
+pub use replay_core::metrics::Needs;
 
 use crate::RunResult;
 use replay_core::metrics::{RunMetrics, SystemMetrics};

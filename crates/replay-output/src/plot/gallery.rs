@@ -326,7 +326,8 @@ impl<'a> Figures<'a> {
                 let subtitle = self.subtitle(key);
                 let strategy = strategy_label(first, &group);
                 let (series, processors) = (&first.series, first.processors);
-                let held = first.metrics.system.and_then(|system| system.slots_held_percent);
+                let held =
+                    first.metrics.system.and_then(|system| system.sharing.slots_held_percent);
                 let machine = key.topology.parse::<Topology>().ok();
                 let figure = match held.zip(machine) {
                     None => Load::new(subtitle, strategy, series, processors, utilization),

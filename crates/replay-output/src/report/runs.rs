@@ -1,5 +1,6 @@
 use replay_core::metrics::{
-    HierarchyMetrics, PairwiseMetrics, ScheduleMetrics, SystemMetrics, TieMetrics,
+    FragmentationMetrics, HierarchyMetrics, PairwiseMetrics, ScheduleMetrics, TieMetrics,
+    UnitMetrics,
 };
 use replay_core::number::{fixed, grouped};
 use replay_core::table::{Column, Name, Value};
@@ -68,14 +69,14 @@ fn shown<'a>(changes: Vec<RunChange>, has_l1: bool) -> Vec<Shown<'a, RunResult>>
     shown.extend(measured(ScheduleMetrics::mean_bounded_slowdown, "slowdown", 2));
     shown.extend([
         Shown::text("no size", |run: &RunResult| {
-            let away = run.metrics.system.and_then(|system| system.no_such_size_jobs);
+            let away = run.metrics.system.and_then(|system| system.fragmentation.no_such_size_jobs);
             away.filter(|&jobs| jobs > 0).map(grouped)
         })
         .right()
         .optional(),
-        Shown::column(SystemMetrics::refusals, "refused", 0).optional(),
-        Shown::column(SystemMetrics::internal_fragmentation_percent, "lost %", 2).optional(),
-        Shown::column(SystemMetrics::mean_blocks, "blocks", 2).optional(),
+        Shown::column(FragmentationMetrics::refusals, "refused", 0).optional(),
+        Shown::column(FragmentationMetrics::internal_fragmentation_percent, "lost %", 2).optional(),
+        Shown::column(UnitMetrics::mean_blocks, "blocks", 2).optional(),
         Shown::text("seconds", |run: &RunResult| Some(fixed(run.seconds, 3))).right(),
     ]);
     shown

@@ -81,7 +81,7 @@ impl BlockFragmentation {
     /// Creates the integral from time `origin` for an idle machine; `None` for a tree.
     fn of(hierarchy: &Hierarchy, origin: i64) -> Option<Self> {
         let blocks = hierarchy.blocks()?;
-        let base_blocks = &hierarchy.units()[..blocks.count() as usize];
+        let base_blocks = &hierarchy.units()[..blocks.count()];
         Some(Self {
             free: base_blocks.iter().map(|block| block.nodes).collect(),
             held: HashMap::new(),

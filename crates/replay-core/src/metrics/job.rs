@@ -62,7 +62,9 @@ impl JobMeasures {
     }
 
     /// Returns the bounded slowdown: turnaround divided by `own_run`, but at least 1. Run times below
-    /// [`SLOWDOWN_BOUND`](super::schedule::SLOWDOWN_BOUND) are replaced by [`SLOWDOWN_BOUND`] (Feitelson et al. 1997).
+    /// [`SLOWDOWN_BOUND`] are replaced by [`SLOWDOWN_BOUND`] (Feitelson et al. 1997).
+    ///
+    /// [`SLOWDOWN_BOUND`]: super::schedule::SLOWDOWN_BOUND
     pub fn bounded_slowdown(&self) -> f64 {
         bounded_slowdown(self.turnaround(), self.own_run)
     }

@@ -30,7 +30,7 @@ impl Measure for GuaranteedStarts {
     const NEEDS: Needs = Needs::System;
 
     fn new(_: &Setup<'_>) -> Option<Self> {
-        Some(Self::default())
+        Some(Self)
     }
 
     fn columns() -> Vec<Column<PromiseMetrics>> {

@@ -28,7 +28,7 @@ impl Measure for Requests {
     const NEEDS: Needs = Needs::System;
 
     fn new(_: &Setup<'_>) -> Option<Self> {
-        Some(Self::default())
+        Some(Self)
     }
 
     fn columns() -> Vec<Column<RequestMetrics>> {

@@ -257,13 +257,13 @@ fn coupled_run<'a>(
         served.submit = job.submit;
     }
     let per_point = topology.per_point();
-    let mut requested = None;
+    let mut requested = times.requested();
     if per_point > 1 {
         for (served, job) in served.iter_mut().zip(jobs) {
             served.size = job.size.min(served.size.saturating_mul(per_point));
         }
         let time = |job: &Job| i128::from(job.size) * i128::from(job.run);
-        requested = Some(served.iter().map(time).sum());
+        requested = served.iter().map(time).sum();
     }
     let starts = times.starts();
     let origin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
@@ -275,6 +275,7 @@ fn coupled_run<'a>(
         end: times.end(origin),
         processors: topology.capacity(),
         per_point,
+        held: times.held() * i128::from(per_point),
         requested,
         turned_away,
         is_hierarchy: topology.hierarchy().is_some(),

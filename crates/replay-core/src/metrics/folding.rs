@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::measure::{Coupled, Finished, Measure, Needs, Setup};
 use crate::allocator::reduced::Reduction;
-use crate::simulation::{Decision, Observer, State};
+use crate::simulation::{Decision, Observer};
 use crate::table::{Column, measures};
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
@@ -18,8 +18,6 @@ pub struct Folding {
     folded: BTreeMap<JobId, Folded>,
     /// Additional processor time of folded jobs, compared with running on the requested processors.
     lost: f64,
-    /// Number of requested points, integrated over time.
-    requested: i128,
 }
 
 /// A folded job.
@@ -36,10 +34,6 @@ struct Folded {
 }
 
 impl Observer for Folding {
-    fn passed(&mut self, from: i64, to: i64, state: &State) {
-        self.requested += i128::from(state.requested) * i128::from(to - from);
-    }
-
     fn reduced(&mut self, job: JobId, requested: &Job, reduction: &Reduction) {
         let run = reduction.of(*requested).run;
         let stretch = (requested.run > 0).then(|| run as f64 / requested.run as f64);
@@ -79,7 +73,7 @@ impl Folding {
     }
 
     fn lost_percent(&self, run: &Coupled<'_>) -> f64 {
-        100.0 * self.lost / run.requested(self.requested).max(1.0)
+        100.0 * self.lost / (run.requested as f64).max(1.0)
     }
 }
 

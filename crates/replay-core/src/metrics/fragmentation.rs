@@ -11,10 +11,8 @@ use crate::workload::JobId;
 /// The state of the system, integrated over time, and the refusals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Fragmentation {
-    /// Number of held points, integrated over time. The next two fields are also integrals over time.
-    held: i128,
-    requested: i128,
-    fragmented: i128,
+    /// Time in which a waiting job had been refused although enough processors were free.
+    fragmented: i64,
     /// Blocked part of the menu of boxes, integrated over time, and the maximum of the blocked part; `None` without a
     /// menu.
     blocked: Option<(i128, u64)>,
@@ -24,14 +22,12 @@ pub struct Fragmentation {
 }
 
 impl Observer for Fragmentation {
+    #[inline]
     fn passed(&mut self, from: i64, to: i64, state: &State) {
-        let span = i128::from(to - from);
-        self.held += i128::from(state.held) * span;
-        self.requested += i128::from(state.requested) * span;
-        self.fragmented += i128::from(state.fragmented) * span;
+        self.fragmented += i64::from(state.fragmented) * (to - from);
         if let Some([blocked, most]) = state.blocked {
             let before = self.blocked.map_or(0, |(sum, _)| sum);
-            self.blocked = Some((before + i128::from(blocked) * span, most));
+            self.blocked = Some((before + i128::from(blocked) * i128::from(to - from), most));
         }
     }
 
@@ -49,31 +45,23 @@ struct Recorded<'a> {
 }
 
 impl Recorded<'_> {
-    fn held(&self) -> i128 {
-        self.run.processor_time(self.state.held)
-    }
-
-    fn requested(&self) -> f64 {
-        self.run.requested(self.state.requested)
-    }
-
     /// Returns the processor time that jobs requested and used.
     fn useful(&self) -> f64 {
-        self.run.overhead.shared.map_or(self.requested(), |shared| shared.computed)
+        self.run.overhead.shared.map_or(self.run.requested as f64, |shared| shared.computed)
     }
 
     /// Returns the processor time that jobs held, including processors that they did not request.
     fn allocated(&self) -> f64 {
-        let held = self.held() as f64;
-        let of_shared = |shared: Shared| shared.computed * held / self.requested().max(1.0);
+        let held = self.run.held as f64;
+        let of_shared =
+            |shared: Shared| shared.computed * held / (self.run.requested as f64).max(1.0);
         self.run.overhead.shared.map_or(held, of_shared)
     }
 
     fn internal_fragmentation_percent(&self) -> f64 {
-        let requested = self.run.requested.unwrap_or(self.state.requested);
-        match self.held() {
+        match self.run.held {
             0 => 0.0,
-            held => 100.0 * (held - requested) as f64 / held as f64,
+            held => 100.0 * (held - self.run.requested) as f64 / held as f64,
         }
     }
 

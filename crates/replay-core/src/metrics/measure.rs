@@ -135,8 +135,10 @@ pub struct Coupled<'a> {
     pub processors: usize,
     /// Number of processors per point. Observers count points.
     pub per_point: u32,
-    /// Processor time that the jobs requested, if it is not the integral of the requested points.
-    pub requested: Option<i128>,
+    /// Processor time that the jobs held, including processors that they did not request.
+    pub held: i128,
+    /// Processor time that the jobs requested and held.
+    pub requested: i128,
     /// Number of jobs that were excluded from the run because of their size; `None` if the strategy accepts every size.
     pub turned_away: Option<u64>,
     /// Whether the machine is a tree or consists of blocks.
@@ -154,11 +156,6 @@ impl Coupled<'_> {
     /// Returns the processor time of the machine.
     pub fn capacity(&self) -> f64 {
         self.span() * self.processors as f64
-    }
-
-    /// Returns the processor time that the jobs requested; `points` is the integral of the requested points over time.
-    pub fn requested(&self, points: i128) -> f64 {
-        self.requested.unwrap_or(points) as f64
     }
 
     /// Returns processor time from an integral of points over time.

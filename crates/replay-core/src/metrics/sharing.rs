@@ -3,34 +3,26 @@
 use serde::{Deserialize, Serialize};
 
 use super::measure::{Coupled, Finished, Measure, Needs, Setup};
-use crate::simulation::{Observer, State};
+use crate::simulation::Observer;
 use crate::table::{Column, measures};
 
-/// The number of held slots, integrated over time.
+/// The slots that jobs hold, which all coupled runs record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct HeldSlots {
-    held: i128,
-}
+pub struct HeldSlots;
 
-impl Observer for HeldSlots {
-    fn passed(&mut self, from: i64, to: i64, state: &State) {
-        self.held += i128::from(state.held) * i128::from(to - from);
-    }
-}
+impl Observer for HeldSlots {}
 
-impl HeldSlots {
-    fn percent(&self, run: &Coupled<'_>) -> Option<f64> {
-        let shared = run.overhead.shared?;
-        let held = run.processor_time(self.held);
-        Some(100.0 * held as f64 / (run.span() * shared.slots as f64))
-    }
+/// Returns the share of the slots that jobs held, in percent; `None` on machines other than clusters.
+fn held_percent(run: &Coupled<'_>) -> Option<f64> {
+    let shared = run.overhead.shared?;
+    Some(100.0 * run.held as f64 / (run.span() * shared.slots as f64))
 }
 
 measures! {
     /// Use of the slots; `None` on machines other than clusters.
     #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-    pub struct SharingMetrics, from of: (&HeldSlots, &Coupled<'_>) {
-        slots_held_percent: Option<f64> ["%"] "time average of the share of cluster slots that jobs held, including jobs that waited for the processor because of lower priority; null on other machines" = of.0.percent(of.1);
+    pub struct SharingMetrics, from run: &Coupled<'_> {
+        slots_held_percent: Option<f64> ["%"] "time average of the share of cluster slots that jobs held, including jobs that waited for the processor because of lower priority; null on other machines" = held_percent(run);
     }
 }
 
@@ -39,7 +31,7 @@ impl Measure for HeldSlots {
     const NEEDS: Needs = Needs::System;
 
     fn new(_: &Setup<'_>) -> Option<Self> {
-        Some(Self::default())
+        Some(Self)
     }
 
     fn columns() -> Vec<Column<SharingMetrics>> {
@@ -47,6 +39,6 @@ impl Measure for HeldSlots {
     }
 
     fn finish(&self, run: &Finished<'_>) -> SharingMetrics {
-        run.coupled.map(|run| SharingMetrics::of((self, &run))).unwrap_or_default()
+        run.coupled.map(|run| SharingMetrics::of(&run)).unwrap_or_default()
     }
 }

@@ -1,13 +1,14 @@
-//! The times at which the jobs of a coupled run arrive, start and complete.
+//! The times at which the jobs of a coupled run arrive, start and complete, and the processor time that they use.
 
 use std::collections::HashMap;
 
 use crate::allocator::reduced::Reduction;
-use crate::simulation::{Decision, Observer};
+use crate::simulation::{Decision, Observer, State};
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
-/// An observer that records the times of all jobs, in the time unit of the jobs.
+/// An observer that records the times of all jobs, and the processor time that they hold and request. Times have the
+/// time unit of the jobs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Times {
     arrivals: Vec<i64>,
@@ -15,6 +16,8 @@ pub struct Times {
     ends: Vec<i64>,
     /// Number of processors of each job that was folded at its last start.
     folded: HashMap<JobId, u32>,
+    held: i128,
+    requested: i128,
 }
 
 impl Times {
@@ -44,6 +47,16 @@ impl Times {
         &self.ends
     }
 
+    /// Returns the number of points that jobs held, integrated over time.
+    pub fn held(&self) -> i128 {
+        self.held
+    }
+
+    /// Returns the number of points that jobs requested and held, integrated over time.
+    pub fn requested(&self) -> i128 {
+        self.requested
+    }
+
     /// Returns the last completion; `origin` if no job has completed.
     pub fn end(&self, origin: i64) -> i64 {
         self.ends.iter().copied().max().unwrap_or(origin)
@@ -57,6 +70,13 @@ impl AsRef<Times> for Times {
 }
 
 impl Observer for Times {
+    #[inline]
+    fn passed(&mut self, from: i64, to: i64, state: &State) {
+        let span = i128::from(to - from);
+        self.held += i128::from(state.held) * span;
+        self.requested += i128::from(state.requested) * span;
+    }
+
     fn arrived(&mut self, job: JobId, now: i64) {
         self.arrivals[job.index()] = now;
     }

@@ -19,11 +19,13 @@ pub struct Units {
 }
 
 impl Observer for Units {
+    #[inline]
     fn passed(&mut self, from: i64, to: i64, state: &State) {
         let units = state.census.map_or(0, |census| census.busy_list);
         self.busy_list += i128::from(units) * i128::from(to - from);
     }
 
+    #[inline]
     fn started(&mut self, Decision { census, .. }: Decision<'_>) {
         let Some(census) = census else { return };
         self.units += u64::from(census.blocks);

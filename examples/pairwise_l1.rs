@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let allocator = replay::strategies::allocator(name)?;
         let cell = Cell { trace: Arc::clone(&trace), scheduler: fcfs.clone(), allocator, seed: 0 };
         let result = run_cell(0, &cell, Measure::default(), RunContext::new(&CancelToken::new()))?;
-        println!("{name}: {:.3} hops", result.metrics.mean_pairwise_l1);
+        println!("{name}: {:.3} hops", result.metrics.pairwise.mean_pairwise_l1);
     }
     Ok(())
 }

@@ -13,8 +13,8 @@ use super::figure_args::FigureArgs;
 use super::print::{FormatArg, SortArg, TableArgs};
 use super::terminal::{Stdout, stdout};
 use super::write::{NamedOutput, OutputFile, check_apart, finish_all};
+use replay_core::metrics::Needs;
 use replay_core::metrics::RunMetrics;
-use replay_core::metrics::run::Needs;
 use replay_core::workload::{Oversize, Policy, Shake};
 use replay_experiment::Measure;
 

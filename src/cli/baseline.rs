@@ -7,7 +7,8 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::exit::{Failure, eprint_line};
-use replay_core::table::{Column, Name, Table, Value, name};
+use replay_core::metrics::{PairwiseMetrics, ScheduleMetrics};
+use replay_core::table::{Column, Name, Table, Value};
 use replay_experiment::compare::{REPLAYED, RunRow};
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::sweep::Plan;
@@ -30,26 +31,26 @@ pub struct BaselineArg {
 /// the change, and the title of the change in tables.
 pub const COMPARED: [(Name, Name, &str, &str); 4] = [
     (
-        name::mean_pairwise_l1,
-        name::mean_pairwise_l1_change_percent,
+        PairwiseMetrics::mean_pairwise_l1,
+        Name::new("mean_pairwise_l1_change_percent"),
         "change of mean_pairwise_l1 from the same run of the baseline; null if the baseline does not have this run",
         "\u{394} L1 %",
     ),
     (
-        name::mean_wait,
-        name::mean_wait_change_percent,
+        ScheduleMetrics::mean_wait,
+        Name::new("mean_wait_change_percent"),
         "change of mean_wait from the baseline; null if the value of the baseline is 0",
         "\u{394} wait %",
     ),
     (
-        name::mean_turnaround,
-        name::mean_turnaround_change_percent,
+        ScheduleMetrics::mean_turnaround,
+        Name::new("mean_turnaround_change_percent"),
         "change of mean_turnaround from the baseline",
         "\u{394} turnaround %",
     ),
     (
-        name::mean_bounded_slowdown,
-        name::mean_bounded_slowdown_change_percent,
+        ScheduleMetrics::mean_bounded_slowdown,
+        Name::new("mean_bounded_slowdown_change_percent"),
         "change of mean_bounded_slowdown from the baseline",
         "\u{394} slowdown %",
     ),

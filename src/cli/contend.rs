@@ -245,7 +245,8 @@ fn run_or_merge(
     let runs = done.into_iter().map(|(place, mut run)| {
         let (cell, pattern) = (&admitted[place], pattern.clone());
         if let Some(away) = &away[place] {
-            run.system.no_such_size_jobs = Some(away.iter().map(|one| one.jobs).sum());
+            run.system.fragmentation.no_such_size_jobs =
+                Some(away.iter().map(|one| one.jobs).sum());
             left_out.add(&cell.key(), away);
         }
         ContentionRun::new(place as u32, cell.key(), cell.trace.clone(), pattern, run)

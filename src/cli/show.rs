@@ -4,7 +4,6 @@ mod candidates;
 mod window;
 
 use replay_core::registries::Registries;
-use replay_core::table::name;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -27,6 +26,7 @@ use super::session::Session;
 use super::side_files::read_beside;
 use super::skipped_jobs::why_not_started;
 use crate::cli::terminal::stdout;
+use replay_core::metrics::{JobMeasures, Placement, Submitted};
 use replay_core::number::grouped;
 use replay_core::swf::Header;
 use replay_core::topology::{Hierarchy, NodeId, Topology};
@@ -327,14 +327,14 @@ impl Results for Picture<'_> {
             let id = notation.ids.as_ref().and_then(|ids| ids.id(hold.job.number));
             id.map(str::to_string)
         };
-        let mut columns = vec![Shown::text("map", place), Shown::column(name::job, "job", 0)];
+        let mut columns = vec![Shown::text("map", place), Shown::column(Submitted::JOB, "job", 0)];
         columns.extend(notation.ids.is_some().then(|| Shown::text("id", id).right()));
-        columns.push(Shown::column(name::size, "size", 0));
+        columns.push(Shown::column(Submitted::SIZE, "size", 0));
         match notation.epoch {
             None => columns.extend([
-                Shown::measure(name::submit, "submit", 0),
-                Shown::measure(name::start, "start", 0),
-                Shown::measure(name::end, "end", 0),
+                Shown::measure(Submitted::SUBMIT, "submit", 0),
+                Shown::measure(JobMeasures::START, "start", 0),
+                Shown::measure(JobMeasures::END, "end", 0),
             ]),
             Some(_) => columns.extend([
                 Shown::text("submit", |hold: &HeldAllocation| notation.date(hold.job.submit)),
@@ -344,17 +344,17 @@ impl Results for Picture<'_> {
                 }),
             ]),
         }
-        columns.push(Shown::measure(name::wait, "wait", 0));
-        let distance = Shown::column(name::distance, "mean hops", 2);
+        columns.push(Shown::measure(JobMeasures::WAIT, "wait", 0));
+        let distance = Shown::column(Placement::DISTANCE, "mean hops", 2);
         match self.cell.trace.topology.hierarchy() {
             Some(machine) => {
                 let leaves = |hold: &HeldAllocation| Some(grouped(machine.leaf_count(&hold.nodes)));
                 columns.extend([Shown::text("leaves", leaves).right(), distance]);
             }
             None => columns.extend([
-                Shown::measure(name::pairwise_l1, "pairwise L1", 0),
+                Shown::measure(Placement::PAIRWISE_L1, "pairwise L1", 0),
                 distance,
-                Shown::column(name::components, "components", 0),
+                Shown::column(Placement::COMPONENTS, "components", 0),
             ]),
         }
         vec![Sheet::of(&taken.holds, columns)]

@@ -4,7 +4,6 @@ mod backlog;
 mod figure;
 
 use replay_core::registries::Registries;
-use replay_core::table::name;
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -46,7 +45,7 @@ use replay_experiment::stream::{
     Counting, Estimates, Life, Metric, Point, PointError, SampleError, StreamRow, StreamSizeRow,
     arrivals_at, estimate,
 };
-use replay_experiment::{Prepared, RunContext};
+use replay_experiment::{Prepared, RunContext, RunKey};
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::{Lines, Plots, save};
 use replay_output::report::{Sheet, Shown};
@@ -615,9 +614,9 @@ fn positive(option: &str, list: &str) -> Result<Vec<f64>, Failure> {
 /// Returns the printed table, with a column of offered loads if `shares` is true, or else of arrival rates.
 fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
     let mut shown = vec![
-        Shown::column(name::topology, "machine", 0),
-        Shown::column(name::sides, "sides", 0),
-        Shown::column(name::scheduler, "scheduler", 0),
+        Shown::column(RunKey::TOPOLOGY, "machine", 0),
+        Shown::column(Point::SIDES, "sides", 0),
+        Shown::column(RunKey::SCHEDULER, "scheduler", 0),
         Shown::text("allocator", |StreamRow(point, _)| Some(point.allocator.to_string())).rank(1),
         Shown::text(if shares { "load" } else { "arrivals" }, move |StreamRow(point, _)| {
             let value = point.offered_load().filter(|_| shares).unwrap_or(point.arrivals());
@@ -625,7 +624,7 @@ fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
         })
         .right()
         .rank(1),
-        Shown::column(name::replications, "runs", 0),
+        Shown::column(StreamRow::REPLICATIONS, "runs", 0),
     ];
     // In a narrow terminal, the compared strategies and the measures of rank 1 are kept longest.
     for (metric, title, rank) in [

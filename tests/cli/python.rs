@@ -34,11 +34,15 @@ fn results_read_by_pandas_and_polars(python: &Path) {
     let dir = Dir::with_trace().file("tiny.swf", super::dir::TINY);
     let grid = "--trace lublin,tiny.swf --jobs 300 --sched fcfs,easy --alloc mc1x1,random \
                 --tie none --tie 2,13,20,6";
+    // The test compares the files with the declared columns.
+    let columns = dir.path("columns.jsonl");
+    fs::write(&columns, dir.replay("list columns --format json").code(0).stdout).expect("a file");
     for (ties, folder) in [("", "plain"), ("--ties", "ties")] {
         dir.replay(&format!("-q {grid} {ties} --no-plots --placements --out {folder}")).code(0);
         let read = Command::new(python)
             .arg(checkout().join("tests/python/read_results.py"))
             .arg(dir.path(folder))
+            .stdin(fs::File::open(&columns).expect("the columns"))
             .output()
             .expect("Python starts");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

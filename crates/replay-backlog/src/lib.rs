@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::metrics::estimate::{Accumulator, StopRule, replicate};
-use replay_core::table::{Column, Table, name};
+use replay_core::table::{Column, Table, names};
 use replay_core::topology::Topology;
 use replay_experiment::compatibility::{Incompatible, require_one_processor_per_point};
 use replay_experiment::journal::CellId;
@@ -393,6 +393,19 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    names! {
+        ESTIMATES = "estimates",
+        GAIN_ON_SLURM = "gain_on_slurm",
+        GAIN_ON_SLURM_HALF_WIDTH = "gain_on_slurm_half_width",
+        MIX = "mix",
+        RULE = "rule",
+        SATURATED_UTILIZATION = "saturated_utilization",
+        SATURATED_UTILIZATION_HALF_WIDTH = "saturated_utilization_half_width",
+        STREAM_JOBS = "stream_jobs",
+        STREAMS = "streams",
+        WINDOW = "window",
+    }
+
     /// Creates the outcome of a setting. If `slurm` is given, the outcome is compared with Slurm's rule on the same
     /// jobs.
     pub fn new(setting: Setting, busy: &Busy, slurm: Option<&Busy>) -> Self {
@@ -421,16 +434,16 @@ impl Table for Outcome {
         let (utilization, gain) = (of(|row| &row.utilization), of(|row| &row.gain));
         let finite = |value: f64| Some(value).filter(|value| value.is_finite());
         vec![
-            Column::text(name::mix, "sizes of the jobs", |row: &Self| Some(row.setting.backlog.mix.name())),
-            Column::text(name::estimates, "kind of estimates of service times", |row: &Self| Some(row.setting.backlog.estimates.name())),
-            Column::new(name::window, "jobs", "number of waiting jobs that may start, including the first", |row: &Self| row.setting.backlog.window as u32),
-            Column::text(name::rule, "placement rule", |row: &Self| Some(row.setting.rule.name())),
-            Column::new(name::stream_jobs, "jobs", "number of jobs per stream", |row: &Self| row.setting.backlog.jobs as u32),
-            Column::new(name::streams, "", "number of streams, each with its own seed", |row: &Self| row.utilization.count() as u32),
-            Column::new(name::saturated_utilization, "%", "utilization: share of busy processors, averaged over time and streams", move |row| finite(utilization(row).mean)),
-            Column::new(name::saturated_utilization_half_width, "%", "half the width of the 95 % interval of saturated_utilization over streams", move |row| finite(utilization(row).half_width)),
-            Column::new(name::gain_on_slurm, "%", "saturated_utilization minus the saturated_utilization of the rule slurm on the same streams, in percentage points; null for the rule slurm", move |row| finite(gain(row).mean)),
-            Column::new(name::gain_on_slurm_half_width, "%", "half the width of the 95 % interval of gain_on_slurm over streams", move |row| finite(gain(row).half_width)),
+            Column::text(Outcome::MIX, "sizes of the jobs", |row: &Self| Some(row.setting.backlog.mix.name())),
+            Column::text(Outcome::ESTIMATES, "kind of estimates of service times", |row: &Self| Some(row.setting.backlog.estimates.name())),
+            Column::new(Outcome::WINDOW, "jobs", "number of waiting jobs that may start, including the first", |row: &Self| row.setting.backlog.window as u32),
+            Column::text(Outcome::RULE, "placement rule", |row: &Self| Some(row.setting.rule.name())),
+            Column::new(Outcome::STREAM_JOBS, "jobs", "number of jobs per stream", |row: &Self| row.setting.backlog.jobs as u32),
+            Column::new(Outcome::STREAMS, "", "number of streams, each with its own seed", |row: &Self| row.utilization.count() as u32),
+            Column::new(Outcome::SATURATED_UTILIZATION, "%", "utilization: share of busy processors, averaged over time and streams", move |row| finite(utilization(row).mean)),
+            Column::new(Outcome::SATURATED_UTILIZATION_HALF_WIDTH, "%", "half the width of the 95 % interval of saturated_utilization over streams", move |row| finite(utilization(row).half_width)),
+            Column::new(Outcome::GAIN_ON_SLURM, "%", "saturated_utilization minus the saturated_utilization of the rule slurm on the same streams, in percentage points; null for the rule slurm", move |row| finite(gain(row).mean)),
+            Column::new(Outcome::GAIN_ON_SLURM_HALF_WIDTH, "%", "half the width of the 95 % interval of gain_on_slurm over streams", move |row| finite(gain(row).half_width)),
         ]
     }
 }

@@ -11,9 +11,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Backlog, Bench, CONFIDENCE, Job, Rule, gain, percent};
+use crate::Outcome;
 use replay_core::cancel::Cancelled;
 use replay_core::metrics::estimate::Accumulator;
-use replay_core::table::{Column, Table, name};
+use replay_core::table::{Column, Table, names};
 use replay_experiment::RunContext;
 use replay_experiment::compatibility::Incompatible;
 use replay_experiment::journal::CellId;
@@ -179,6 +180,18 @@ fn variations(selection: SelectionRule) -> Vec<SelectionRule> {
     all
 }
 
+impl Found {
+    names! {
+        FIRST_HALF_GAIN_ON_SLURM = "first_half_gain_on_slurm",
+        SECOND_HALF_GAIN_ON_DL = "second_half_gain_on_dl",
+        SECOND_HALF_GAIN_ON_DL_HALF_WIDTH = "second_half_gain_on_dl_half_width",
+        SECOND_HALF_GAIN_ON_SLURM = "second_half_gain_on_slurm",
+        SECOND_HALF_GAIN_ON_SLURM_HALF_WIDTH = "second_half_gain_on_slurm_half_width",
+        WAY = "way",
+        WAYS_TRIED = "ways_tried",
+    }
+}
+
 impl Table for Found {
     const NAME: &'static str = "saturated_search";
     const ROW: &'static str =
@@ -191,20 +204,20 @@ impl Table for Found {
         let second_gain = |row: &Self| gain(&row.1.halves[1], &row.1.slurm[1]);
         let over_delay = |row: &Self| gain(&row.1.halves[1], &row.1.delay);
         vec![
-            Column::text(name::mix, "sizes of the jobs", |row: &Self| Some(row.0.mix.name())),
-            Column::text(name::estimates, "kind of estimates of service times", |row: &Self| Some(row.0.estimates.name())),
-            Column::new(name::window, "jobs", "number of waiting jobs that may start, including the first", |row: &Self| row.0.window as u32),
-            Column::text(name::way, "selection rule found on the first halves of the streams, written as parameters of the allocator placements", |row: &Self| Some(&*row.1.way)),
-            Column::new(name::ways_tried, "", "number of selection rules evaluated, most of them on few jobs", |row: &Self| row.1.tried as u32),
-            Column::new(name::stream_jobs, "jobs", "number of jobs per stream", |row: &Self| row.0.jobs as u32),
-            Column::new(name::streams, "", "number of streams, each with its own seed", |row: &Self| row.1.delay.len() as u32),
-            Column::new(name::first_half_utilization, "%", "utilization on the first halves, which the search used, mean over streams", mean(|row| percent(&row.1.halves[0]))),
-            Column::new(name::first_half_gain_on_slurm, "%", "first_half_utilization minus the first_half_utilization of the rule slurm, in percentage points", mean(|row| gain(&row.1.halves[0], &row.1.slurm[0]))),
-            Column::new(name::second_half_utilization, "%", "utilization on the second halves, which the search did not use, mean over streams", mean(|row| percent(&row.1.halves[1]))),
-            Column::new(name::second_half_gain_on_slurm, "%", "second_half_utilization minus the second_half_utilization of the rule slurm, in percentage points", mean(second_gain)),
-            Column::new(name::second_half_gain_on_slurm_half_width, "%", "half the width of the 95 % interval of second_half_gain_on_slurm over streams", half(second_gain)),
-            Column::new(name::second_half_gain_on_dl, "%", "second_half_utilization minus the second_half_utilization of the rule dl, in percentage points", mean(over_delay)),
-            Column::new(name::second_half_gain_on_dl_half_width, "%", "half the width of the 95 % interval of second_half_gain_on_dl over streams", half(over_delay)),
+            Column::text(Outcome::MIX, "sizes of the jobs", |row: &Self| Some(row.0.mix.name())),
+            Column::text(Outcome::ESTIMATES, "kind of estimates of service times", |row: &Self| Some(row.0.estimates.name())),
+            Column::new(Outcome::WINDOW, "jobs", "number of waiting jobs that may start, including the first", |row: &Self| row.0.window as u32),
+            Column::text(Found::WAY, "selection rule found on the first halves of the streams, written as parameters of the allocator placements", |row: &Self| Some(&*row.1.way)),
+            Column::new(Found::WAYS_TRIED, "", "number of selection rules evaluated, most of them on few jobs", |row: &Self| row.1.tried as u32),
+            Column::new(Outcome::STREAM_JOBS, "jobs", "number of jobs per stream", |row: &Self| row.0.jobs as u32),
+            Column::new(Outcome::STREAMS, "", "number of streams, each with its own seed", |row: &Self| row.1.delay.len() as u32),
+            Column::new("first_half_utilization", "%", "utilization on the first halves, which the search used, mean over streams", mean(|row| percent(&row.1.halves[0]))),
+            Column::new(Found::FIRST_HALF_GAIN_ON_SLURM, "%", "first_half_utilization minus the first_half_utilization of the rule slurm, in percentage points", mean(|row| gain(&row.1.halves[0], &row.1.slurm[0]))),
+            Column::new("second_half_utilization", "%", "utilization on the second halves, which the search did not use, mean over streams", mean(|row| percent(&row.1.halves[1]))),
+            Column::new(Found::SECOND_HALF_GAIN_ON_SLURM, "%", "second_half_utilization minus the second_half_utilization of the rule slurm, in percentage points", mean(second_gain)),
+            Column::new(Found::SECOND_HALF_GAIN_ON_SLURM_HALF_WIDTH, "%", "half the width of the 95 % interval of second_half_gain_on_slurm over streams", half(second_gain)),
+            Column::new(Found::SECOND_HALF_GAIN_ON_DL, "%", "second_half_utilization minus the second_half_utilization of the rule dl, in percentage points", mean(over_delay)),
+            Column::new(Found::SECOND_HALF_GAIN_ON_DL_HALF_WIDTH, "%", "half the width of the 95 % interval of second_half_gain_on_dl over streams", half(over_delay)),
         ]
     }
 }

@@ -12,8 +12,8 @@ use replay_core::allocator::explain::{ExplanationLog, LISTED, Listing, processor
 use replay_core::allocator::ties::{Slack, TieVector, WallRule, walls_of};
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::machine::Machine;
-use replay_core::topology::{Coord, Grid, NodeId, PairDistances};
 use replay_core::number::counted;
+use replay_core::topology::{Coord, Grid, NodeId, PairDistances};
 
 /// Distance that defines shells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -16,8 +16,8 @@ use replay_core::allocator::{
 use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::machine::{BoxCounts, Machine};
 use replay_core::naming::{Entry, Table, kind};
-use replay_core::topology::{Axis, Coord, Grid, NodeId, Topology};
 use replay_core::number::counted;
+use replay_core::topology::{Axis, Coord, Grid, NodeId, Topology};
 
 /// The MC allocator.
 #[derive(Debug)]

@@ -28,9 +28,9 @@ use replay_core::allocator::{
 };
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
+use replay_core::number::counted;
 use replay_core::simulation::Service;
 use replay_core::topology::{Cluster, NodeId, Topology};
-use replay_core::number::counted;
 
 /// Rule by which Elmer selects hosts.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -6,8 +6,8 @@ use std::time::Instant;
 use super::{Cell, CellError, Measure, ProgressMeter, RunContext, RunResult};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::by_size::{SizeRow, by_size};
-use replay_core::metrics::run::{PlacementMeans, RunMetrics};
-use replay_core::metrics::{HierarchySeries, Locality};
+use replay_core::metrics::measure::{Finished, Placed, Scope};
+use replay_core::metrics::{HierarchySeries, Locality, Measures, PairwiseMetrics, RunMetrics};
 use replay_core::simulation::SimulationError;
 use replay_core::topology::Topology;
 
@@ -65,7 +65,8 @@ pub fn run_together(
     let largest = jobs.iter().map(|job| job.size).max().unwrap_or(0);
     let mut sums = vec![0u64; (largest as usize + 1) * runs.len()];
     let mut locality = measure.placements.then(|| Locality::new(&trace.topology));
-    let mut means = vec![PlacementMeans::default(); runs.len()];
+    let measures = Measures::new(&measure.setup(trace, Scope::Allocations));
+    let mut measures = vec![measures; runs.len()];
     let mut progress = ProgressMeter::new(context, jobs.len() * runs.len()).counted();
     let begin = Instant::now();
     let simulation = trace.simulation(context.stop);
@@ -77,8 +78,10 @@ pub fn run_together(
         for &config in placed.configs.iter() {
             progress.started();
             sums[config as usize] += placed.pairwise_l1;
-            if let Some(place) = &place {
-                means[config as usize].record(place);
+            if place.is_some() {
+                let (pairwise_l1, placement) = (placed.pairwise_l1, place.as_ref());
+                let placed = Placed { size, pairwise_l1, placement, tied: None };
+                measures[config as usize].placed(&placed);
             }
         }
     });
@@ -93,12 +96,17 @@ pub fn run_together(
             ..row.clone()
         });
         let total = (0..=largest).map(sum).sum();
+        let finished = Finished { schedule: Some(&schedule.metrics), coupled: None };
+        let metrics = RunMetrics {
+            pairwise: PairwiseMetrics::new(total, schedule.metrics.jobs),
+            ..measures[config].finish(&finished)
+        };
         Ok(RunResult {
             run: *run,
             key: cell.key(),
             turned_away: Vec::new(),
             processors: trace.topology.capacity(),
-            metrics: RunMetrics::new(&schedule.metrics, total, &means[config], None, None),
+            metrics,
             by_size: by_size.collect(),
             allocations: Vec::new(),
             jobs: Vec::new(),

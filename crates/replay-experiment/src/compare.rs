@@ -11,10 +11,11 @@ use std::collections::BTreeMap;
 use super::RunKey;
 use super::schedule_diff::StartChange;
 use super::shaken::Significance;
+use crate::contention::{Contention, ContentionJobRow};
 use replay_core::metrics::blocks::{Blocks, LEVEL, holm};
-use replay_core::metrics::comparable;
 use replay_core::metrics::robust::Robust;
-use replay_core::table::{Column, Name, Table, name};
+use replay_core::metrics::{JobMeasures, Placement, comparable};
+use replay_core::table::{Column, Name, Table, names};
 
 /// Maximum number of measures of one [`JobTables`].
 pub const MOST_MEASURES: usize = 8;
@@ -36,13 +37,13 @@ pub struct JobTables {
 pub const REPLAYED: JobTables = JobTables {
     runs: "runs",
     jobs: "jobs",
-    start: Some(name::start),
+    start: Some(JobMeasures::START),
     measures: &[
-        name::wait,
-        name::turnaround,
-        name::bounded_slowdown,
-        name::pairwise_l1,
-        name::distance,
+        JobMeasures::WAIT,
+        JobMeasures::TURNAROUND,
+        JobMeasures::BOUNDED_SLOWDOWN,
+        Placement::PAIRWISE_L1,
+        Placement::DISTANCE,
     ],
 };
 
@@ -53,14 +54,14 @@ pub const CONTENDED: JobTables = JobTables {
     jobs: "contend_jobs",
     start: None,
     measures: &[
-        name::stretch,
-        name::placement_factor,
-        name::contention_factor,
-        name::wait_cycles,
-        name::latency,
-        name::blocking,
-        name::pairwise_l1,
-        name::distance,
+        ContentionJobRow::STRETCH,
+        ContentionJobRow::PLACEMENT_FACTOR,
+        ContentionJobRow::CONTENTION_FACTOR,
+        ContentionJobRow::WAIT_CYCLES,
+        Contention::latency,
+        Contention::blocking,
+        Placement::PAIRWISE_L1,
+        Placement::DISTANCE,
     ],
 };
 
@@ -76,14 +77,14 @@ pub struct RunRow {
 impl RunRow {
     /// The columns that identify a run.
     pub const KEY: [Name; 8] = [
-        name::trace,
-        name::topology,
-        name::scheduler,
-        name::allocator,
-        name::tie,
-        name::policy,
-        name::seed,
-        name::copy,
+        RunKey::TRACE,
+        RunKey::TOPOLOGY,
+        RunKey::SCHEDULER,
+        RunKey::ALLOCATOR,
+        RunKey::TIE,
+        RunKey::POLICY,
+        RunKey::SEED,
+        RunKey::COPY,
     ];
 
     /// Returns the values of [`KEY`](Self::KEY) for a run key.
@@ -116,7 +117,7 @@ impl RunRow {
             |text: &String| if text.is_empty() { "none".to_string() } else { text.clone() };
         let differences = differ.iter().map(|&place| {
             let name = Self::KEY[place];
-            let name = if name == name::topology { "machine" } else { name.text() };
+            let name = if name == RunKey::TOPOLOGY { "machine" } else { name.text() };
             format!(
                 "{name} {} versus {}",
                 value_or_none(&base[place]),
@@ -346,6 +347,11 @@ pub struct Compared {
 }
 
 impl Compared {
+    names! {
+        BASE = "base",
+        COMPARED_RUN = "compared_run",
+    }
+
     /// Returns whether all jobs of the two runs are compared.
     pub fn is_of_all_jobs(&self) -> bool {
         self.sizes[1] == i64::MAX && self.class.is_none()
@@ -392,29 +398,29 @@ impl Table for Compared {
         type C = Column<Compared>;
         let share = |count: fn(&Compared) -> u64| move |row: &Compared| 100.0 * count(row) as f64 / row.jobs as f64;
         vec![
-            C::text(name::base, "base run of the comparison", |row| Some(&row.base)),
-            C::text(name::compared_run, "run compared with the base", |row| Some(&row.run)),
-            C::text(name::compared_measure, "measure, a column of the table jobs or contend_jobs", |row| Some(row.measure.text())),
-            C::new(name::smallest_size, "processors", "smallest size of the compared jobs", |row| row.sizes[0]),
-            C::new(name::largest_size, "processors", "largest size of the compared jobs; null if all sizes are compared", |row| Some(row.sizes[1]).filter(|&size| size < i64::MAX)),
-            C::text(name::class, "column and value that the compared jobs have in common, such as queue 1; null for all jobs and for classes of size", |row| row.class.as_deref()),
-            C::new(name::pairs, "jobs", "number of jobs of this class that both runs have", |row| row.jobs),
-            C::new(name::base_mean, "", "mean of the measure over the common jobs in the base run, in the measure's unit", |row| row.means[0]),
-            C::new(name::compared_mean, "", "mean of the measure over the common jobs in the compared run", |row| row.means[1]),
-            C::new(name::base_median, "", "median of the measure over the common jobs in the base run", |row| row.medians[0]),
-            C::new(name::compared_median, "", "median of the measure over the common jobs in the compared run", |row| row.medians[1]),
-            C::new(name::base_trimmed_mean, "", "mean of the measure over the common jobs in the base run, without the lowest and highest 5 % of values (at each end, 5 % of the number of values, rounded down)", |row| row.trimmed_means[0]),
-            C::new(name::compared_trimmed_mean, "", "mean of the measure over the common jobs in the compared run, without the lowest and highest 5 % of values (at each end, 5 % of the number of values, rounded down)", |row| row.trimmed_means[1]),
-            C::new(name::change_percent, "%", "change from base_mean to compared_mean; null if base_mean is 0", |row| row.change),
-            C::new(name::change_low_percent, "%", "lower end of the 95 % interval of change_percent, at least -100, by Student's t for the logarithm of the ratio of the means over blocks of submission time; null if there are fewer than five blocks", |row| row.interval[0]),
-            C::new(name::change_high_percent, "%", "upper end of the 95 % interval of change_percent", |row| row.interval[1]),
-            C::new(name::lower_percent, "%", "share of jobs whose value is lower than in the base", share(|row| row.lower)),
-            C::new(name::higher_percent, "%", "share of jobs whose value is higher than in the base", share(|row| row.higher)),
-            C::new(name::change_p, "", "p-value of the change: the probability, if the runs do not differ, of a change at least as large as the measured change, corrected by Holm's method; null if there are fewer than five blocks, and for distances if only one of the runs folds jobs", |row| row.p),
-            C::new(name::comparisons, "", "change_p is corrected for this number of comparisons of the measure: all pairs of runs, either over all jobs or by class", |row| row.comparisons),
-            C::text(name::change_verdict, "better or worse if change_p is below 0.05, same if no job differs, else ~; also ~ for distances if only one of the runs folds jobs; smaller is better for every measure", |row| Some(row.verdict())),
-            C::new(name::time_blocks, "", "number of blocks of submission time for the interval", |row| row.blocks),
-            C::new(name::block_days, "d", "length of a block", |row| row.days),
+            C::text(Compared::BASE, "base run of the comparison", |row| Some(&row.base)),
+            C::text(Compared::COMPARED_RUN, "run compared with the base", |row| Some(&row.run)),
+            C::text("compared_measure", "measure, a column of the table jobs or contend_jobs", |row| Some(row.measure.text())),
+            C::new("smallest_size", "processors", "smallest size of the compared jobs", |row| row.sizes[0]),
+            C::new("largest_size", "processors", "largest size of the compared jobs; null if all sizes are compared", |row| Some(row.sizes[1]).filter(|&size| size < i64::MAX)),
+            C::text("class", "column and value that the compared jobs have in common, such as queue 1; null for all jobs and for classes of size", |row| row.class.as_deref()),
+            C::new("pairs", "jobs", "number of jobs of this class that both runs have", |row| row.jobs),
+            C::new("base_mean", "", "mean of the measure over the common jobs in the base run, in the measure's unit", |row| row.means[0]),
+            C::new("compared_mean", "", "mean of the measure over the common jobs in the compared run", |row| row.means[1]),
+            C::new("base_median", "", "median of the measure over the common jobs in the base run", |row| row.medians[0]),
+            C::new("compared_median", "", "median of the measure over the common jobs in the compared run", |row| row.medians[1]),
+            C::new("base_trimmed_mean", "", "mean of the measure over the common jobs in the base run, without the lowest and highest 5 % of values (at each end, 5 % of the number of values, rounded down)", |row| row.trimmed_means[0]),
+            C::new("compared_trimmed_mean", "", "mean of the measure over the common jobs in the compared run, without the lowest and highest 5 % of values (at each end, 5 % of the number of values, rounded down)", |row| row.trimmed_means[1]),
+            C::new("change_percent", "%", "change from base_mean to compared_mean; null if base_mean is 0", |row| row.change),
+            C::new("change_low_percent", "%", "lower end of the 95 % interval of change_percent, at least -100, by Student's t for the logarithm of the ratio of the means over blocks of submission time; null if there are fewer than five blocks", |row| row.interval[0]),
+            C::new("change_high_percent", "%", "upper end of the 95 % interval of change_percent", |row| row.interval[1]),
+            C::new("lower_percent", "%", "share of jobs whose value is lower than in the base", share(|row| row.lower)),
+            C::new("higher_percent", "%", "share of jobs whose value is higher than in the base", share(|row| row.higher)),
+            C::new("change_p", "", "p-value of the change: the probability, if the runs do not differ, of a change at least as large as the measured change, corrected by Holm's method; null if there are fewer than five blocks, and for distances if only one of the runs folds jobs", |row| row.p),
+            C::new("comparisons", "", "change_p is corrected for this number of comparisons of the measure: all pairs of runs, either over all jobs or by class", |row| row.comparisons),
+            C::text("change_verdict", "better or worse if change_p is below 0.05, same if no job differs, else ~; also ~ for distances if only one of the runs folds jobs; smaller is better for every measure", |row| Some(row.verdict())),
+            C::new("time_blocks", "", "number of blocks of submission time for the interval", |row| row.blocks),
+            C::new("block_days", "d", "length of a block", |row| row.days),
         ]
     }
 }
@@ -472,7 +478,7 @@ mod tests {
         let pairs = Pairs::new(&run(10.0), &run(5.0));
         let compared = |measure| pairs.compare(["a", "b"], (&REPLAYED, measure), [1, i64::MAX]);
         for (measure, name) in REPLAYED.measures.iter().enumerate() {
-            let is_distance = [name::pairwise_l1, name::distance].contains(name);
+            let is_distance = [Placement::PAIRWISE_L1, Placement::DISTANCE].contains(name);
             let verdicts = [[true, false], [false, true], [true, true], [false, false]]
                 .map(|folds| compared(measure).of_folding(folds).verdict());
             let expected = if is_distance { "~" } else { "better" };

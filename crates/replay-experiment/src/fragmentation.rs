@@ -3,7 +3,7 @@
 use super::RunResult;
 use replay_core::machine::Machine;
 use replay_core::simulation::Outages;
-use replay_core::table::{Column, Table, name};
+use replay_core::table::{Column, Table};
 use replay_core::topology::{Grid, Topology};
 
 /// The free processors in an interval between two consecutive changes.
@@ -39,12 +39,12 @@ impl Table for FreeSpace {
     fn columns() -> Vec<Column<Self>> {
         type C = Column<FreeSpace>;
         vec![
-            C::new(name::at, "s", "instant, in trace time; the values hold until the instant of the next row", |it| it.at),
-            C::new(name::free, "processors", "number of free points of the machine", |it| it.free),
-            C::new(name::largest_free_box, "processors", "number of points of the largest box of free points, without wrap-around on a torus; null without a grid", |it| it.largest_box),
-            C::new(name::outside_box, "share", "share of the free points outside the largest box, from 0 to 1; null if no point is free", FreeSpace::outside),
-            C::new(name::free_regions, "regions", "number of connected regions of free points", |it| it.regions),
-            C::new(name::largest_free_region, "processors", "number of points of the largest region", |it| it.largest_region),
+            C::new("at", "s", "instant, in trace time; the values hold until the instant of the next row", |it| it.at),
+            C::new("free", "processors", "number of free points of the machine", |it| it.free),
+            C::new("largest_free_box", "processors", "number of points of the largest box of free points, without wrap-around on a torus; null without a grid", |it| it.largest_box),
+            C::new("outside_box", "share", "share of the free points outside the largest box, from 0 to 1; null if no point is free", FreeSpace::outside),
+            C::new("free_regions", "regions", "number of connected regions of free points", |it| it.regions),
+            C::new("largest_free_region", "processors", "number of points of the largest region", |it| it.largest_region),
         ]
     }
 }

@@ -8,11 +8,12 @@
 
 use super::sweep::Plan;
 use super::{LeftOut, OverLogJobs, RunKey, RunResult, run_column};
-use replay_core::metrics::run::Needs;
-use replay_core::metrics::{RunMetrics, SizeRow};
+use crate::shaken::ShakenRow;
+use replay_core::metrics::Needs;
+use replay_core::metrics::{PairwiseMetrics, RunMetrics, ScheduleMetrics, SizeRow};
 use replay_core::naming::NameError;
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::table::{Column, Name, Table, name};
+use replay_core::table::{Column, Name, Table};
 
 /// A warning to print with every comparison with the log.
 pub const CAVEAT: &str = "recorded waits include holds, limits, priorities, outages and reservations, which no \
@@ -144,7 +145,9 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<LogComparisonRow> {
             false => (own.jobs(), 0),
         };
         // The column with the number of jobs is not a metric to compare.
-        for column in columns.iter().filter(|column| column.name != name::jobs && jobs > 0) {
+        for column in
+            columns.iter().filter(|column| column.name != ScheduleMetrics::jobs && jobs > 0)
+        {
             let value = |of: &Side| column.value(of.metrics).number();
             if let (Some(log), Some(own)) = (value(&baseline), value(&own)) {
                 let left_out = Some(LeftOut { nowhere, ..left_out });
@@ -162,7 +165,7 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<LogComparisonRow> {
         for column in &means {
             let values = (column.value(log_row).number(), column.value(own_row).number());
             if let (Some(log), Some(value)) = values {
-                let needs_placements = column.name == name::mean_pairwise_l1;
+                let needs_placements = column.name == PairwiseMetrics::mean_pairwise_l1;
                 let jobs = if needs_placements { own.placed_jobs_of(at) } else { own_row.jobs };
                 let of_size = row(Some(size), column.name, column.unit, [log, value]);
                 rows.push(LogComparisonRow { jobs, ..of_size });
@@ -186,17 +189,17 @@ impl Table for LogComparisonRow {
         let mut columns = vec![run_column(|row: &Self| row.run)];
         columns.extend([trace, topology, scheduler, allocator, tie, policy, seed, copy]);
         columns.extend([
-            C::new(name::log_run, "", "number of the run that repeats the log", |row| row.log_run),
-            C::new(name::of_size, "processors", "processors requested by the jobs of the row; null for all jobs of the run", |row| row.size),
-            C::new(name::compared_jobs, "jobs", "number of jobs over which both values are computed: all jobs of the trace or of the size, except the jobs that are left out", |row| row.jobs),
-            C::new(name::left_out_no_wait, "jobs", "number of jobs that are left out because the log does not contain their waiting time; null if the row is for one size", |row| row.left_out.map(|out| out.no_wait)),
-            C::new(name::left_out_full, "jobs", "number of jobs that are left out because too few processors are free at their recorded start; null if the row is for one size", |row| row.left_out.map(|out| out.full)),
-            C::new(name::left_out_nowhere, "jobs", "number of jobs that are left out of distances because they have no recorded placement; null if the row is for one size", |row| row.left_out.map(|out| out.nowhere)),
-            C::text(name::metric, "name of the metric, a column of the table runs", |row| Some(row.metric.text())),
-            C::text(name::unit, "unit of the metric", |row| Some(row.unit)),
-            C::new(name::log_value, "as the metric", "value of the metric in the run that repeats the log", |row| row.values[0]),
-            C::new(name::run_value, "as the metric", "value of the metric in the run", |row| row.values[1]),
-            C::new(name::to_log_percent, "%", "change from log_value to run_value; null if log_value is 0. Recorded waits include holds, limits, priorities, outages and reservations, which no scheduler models", |row| row.change()),
+            C::new("log_run", "", "number of the run that repeats the log", |row| row.log_run),
+            C::new("of_size", "processors", "processors requested by the jobs of the row; null for all jobs of the run", |row| row.size),
+            C::new("compared_jobs", "jobs", "number of jobs over which both values are computed: all jobs of the trace or of the size, except the jobs that are left out", |row| row.jobs),
+            C::new("left_out_no_wait", "jobs", "number of jobs that are left out because the log does not contain their waiting time; null if the row is for one size", |row| row.left_out.map(|out| out.no_wait)),
+            C::new("left_out_full", "jobs", "number of jobs that are left out because too few processors are free at their recorded start; null if the row is for one size", |row| row.left_out.map(|out| out.full)),
+            C::new("left_out_nowhere", "jobs", "number of jobs that are left out of distances because they have no recorded placement; null if the row is for one size", |row| row.left_out.map(|out| out.nowhere)),
+            C::text(ShakenRow::METRIC, "name of the metric, a column of the table runs", |row| Some(row.metric.text())),
+            C::text(ShakenRow::UNIT, "unit of the metric", |row| Some(row.unit)),
+            C::new("log_value", "as the metric", "value of the metric in the run that repeats the log", |row| row.values[0]),
+            C::new("run_value", "as the metric", "value of the metric in the run", |row| row.values[1]),
+            C::new("to_log_percent", "%", "change from log_value to run_value; null if log_value is 0. Recorded waits include holds, limits, priorities, outages and reservations, which no scheduler models", |row| row.change()),
         ]);
         columns
     }
@@ -205,7 +208,6 @@ impl Table for LogComparisonRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_core::metrics::run::PlacementMeans;
     use replay_core::metrics::{RunMetrics, ScheduleMetrics};
     use replay_core::workload::Job;
 
@@ -221,7 +223,6 @@ mod tests {
             limit: None,
         };
         let jobs = [job(0, 4), job(10, 4), job(20, 2)];
-        let schedule = ScheduleMetrics::new(&jobs, starts, 8);
         RunResult {
             run,
             key: RunKey {
@@ -236,7 +237,11 @@ mod tests {
             },
             turned_away: Vec::new(),
             processors: 8,
-            metrics: RunMetrics::new(&schedule, 30, &PlacementMeans::default(), None, None),
+            metrics: RunMetrics {
+                pairwise: PairwiseMetrics::new(30, 3),
+                schedule: ScheduleMetrics::new(&jobs, starts, 8),
+                ..RunMetrics::default()
+            },
             by_size: replay_core::metrics::by_size::by_size(&jobs, starts, &[10, 10, 10]),
             jobs: Vec::new(),
             allocations: Vec::new(),
@@ -257,17 +262,19 @@ mod tests {
             row.map(|row| (row.values, row.change()))
         };
         assert_eq!(
-            of(None, name::mean_wait),
+            of(None, ScheduleMetrics::mean_wait),
             Some(([70.0 / 3.0, 30.0], Some(100.0 * (30.0 / (70.0 / 3.0) - 1.0))))
         );
-        assert_eq!(of(Some(4), name::mean_wait), Some(([15.0, 0.0], Some(-100.0))));
-        assert_eq!(of(Some(2), name::mean_wait), Some(([40.0, 90.0], Some(125.0))));
-        assert_eq!(of(None, name::jobs), None);
+        assert_eq!(of(Some(4), ScheduleMetrics::mean_wait), Some(([15.0, 0.0], Some(-100.0))));
+        assert_eq!(of(Some(2), ScheduleMetrics::mean_wait), Some(([40.0, 90.0], Some(125.0))));
+        assert_eq!(of(None, ScheduleMetrics::jobs), None);
         assert!(rows.iter().all(|row| (row.run, row.log_run) == (5, 0)));
         let zero = run(1, &[0, 10, 20]);
         let from_nothing = super::rows(&own, &zero);
         assert!(
-            from_nothing.iter().any(|row| row.metric == name::mean_wait && row.change().is_none())
+            from_nothing
+                .iter()
+                .any(|row| row.metric == ScheduleMetrics::mean_wait && row.change().is_none())
         );
     }
 
@@ -292,9 +299,9 @@ mod tests {
             row.map(|row| (row.jobs, row.left_out, row.values))
         };
         let times = LeftOut { no_wait: 2, full: 1, nowhere: 0 };
-        assert_eq!(of(name::mean_wait), Some((2, Some(times), [7.0, 7.0])));
-        assert_eq!(of(name::total_pairwise_l1), Some((1, Some(left_out), [30.0, 30.0])));
-        let sizes = found.iter().filter(|row| row.metric == name::mean_pairwise_l1);
+        assert_eq!(of(ScheduleMetrics::mean_wait), Some((2, Some(times), [7.0, 7.0])));
+        assert_eq!(of(PairwiseMetrics::total_pairwise_l1), Some((1, Some(left_out), [30.0, 30.0])));
+        let sizes = found.iter().filter(|row| row.metric == PairwiseMetrics::mean_pairwise_l1);
         let sizes: Vec<_> = sizes.map(|row| (row.size, row.jobs)).collect();
         assert_eq!(sizes, [(None, 1), (Some(2), 1)]);
         // A run that lacks a job of the baseline is not compared.

@@ -13,7 +13,8 @@ use super::Trace;
 use super::placements::Placements;
 use replay_core::cancel::CancelToken;
 use replay_core::metrics::by_size::by_size_of;
-use replay_core::metrics::run::Installed;
+use replay_core::metrics::measure::Finished;
+use replay_core::metrics::schedule::Installed;
 use replay_core::metrics::{RunMetrics, ScheduleMetrics, SizeRow};
 use replay_core::simulation::{Timeline, TimelineError};
 use replay_core::workload::Job;
@@ -112,7 +113,7 @@ impl OverLogJobs {
         timeline: &Timeline,
         installed: impl Into<Installed>,
     ) -> Option<Self> {
-        let (log, ties, means) = placements.over_log()?;
+        let (log, measures) = placements.over_log()?;
         // If a run repeats the log but assigns whole points, jobs that have processors in the log may have no
         // processors in the run.
         let mut has = log.placed.clone();
@@ -122,20 +123,16 @@ impl OverLogJobs {
         let starts: Vec<i64> = chosen.iter().map(|&index| timeline.starts()[index]).collect();
         let sum = |&index: &usize| log.known[index].then(|| placements.pairwise[index]);
         let pairwise: Vec<Option<u64>> = chosen.iter().map(sum).collect();
-        let (mut total, mut known, mut of_size) = (0, 0, HashMap::<u32, u64>::new());
-        for (job, sum) in own.iter().zip(&pairwise) {
-            let Some(sum) = sum else { continue };
-            total += sum;
+        let (mut known, mut of_size) = (0, HashMap::<u32, u64>::new());
+        for (job, _) in own.iter().zip(&pairwise).filter(|(_, sum)| sum.is_some()) {
             known += 1;
             *of_size.entry(job.size).or_default() += 1;
         }
         let by_size = by_size_of(&own, &starts, pairwise);
         let schedule = ScheduleMetrics::new(&own, &starts, installed);
-        let ties = (ties.decisions > 0).then_some(ties);
-        let metrics = RunMetrics::new(&schedule, total, means, ties, None);
         let known_of = |row: &SizeRow| of_size.get(&row.size).copied().unwrap_or(0);
         Some(Self {
-            metrics: RunMetrics { mean_pairwise_l1: total as f64 / known.max(1) as f64, ..metrics },
+            metrics: measures.finish(&Finished { schedule: Some(&schedule), coupled: None }),
             known_by_size: by_size.iter().map(known_of).collect(),
             by_size,
             known,

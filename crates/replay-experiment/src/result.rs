@@ -3,10 +3,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{OverLogJobs, RejectedSize};
+use replay_core::metrics::OutageMetrics;
 use replay_core::metrics::comparable;
-use replay_core::metrics::system::OutageMetrics;
-use replay_core::metrics::{Allocation, HierarchySeries, JobMeasures, RunMetrics, Series, SizeRow};
-use replay_core::table::{Column, Name, Table, name};
+use replay_core::metrics::{
+    Allocation, HierarchySeries, JobMeasures, RunMetrics, ScheduleMetrics, Series, SizeRow,
+};
+use replay_core::table::{Column, Name, Table, names};
 
 /// The key of a cell of a grid. The names in the key can be parsed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -35,6 +37,17 @@ fn is_zero(copy: &u32) -> bool {
 }
 
 impl RunKey {
+    names! {
+        TRACE = "trace",
+        TOPOLOGY = "topology",
+        SCHEDULER = "scheduler",
+        ALLOCATOR = "allocator",
+        TIE = "tie",
+        POLICY = "policy",
+        SEED = "seed",
+        COPY = "copy",
+    }
+
     /// Returns a text that is unique for each key. Each part of the key is preceded by its length in bytes. The
     /// encoding does not change between versions.
     pub fn identity(&self) -> String {
@@ -59,14 +72,14 @@ impl RunKey {
         of: impl for<'a> Fn(&'a Row) -> &'a RunKey + Copy + Send + Sync + 'static,
     ) -> [Column<Row>; 8] {
         [
-            Column::text(name::trace, "name of the trace: its file name without .swf and .gz", move |row| Some(&of(row).trace)),
-            Column::text(name::topology, "machine, such as 10x10", move |row| Some(&of(row).topology)),
-            Column::text(name::scheduler, "scheduler", move |row| Some(&of(row).scheduler)),
-            Column::text(name::allocator, "allocator without its tie vector", move |row| Some(&of(row).allocator)),
-            Column::text(name::tie, "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).tie.as_deref()),
-            Column::text(name::policy, "cleaning policy of the trace", move |row| Some(&of(row).policy)),
-            Column::unsigned(name::seed, "seed of all random numbers", move |row| of(row).seed),
-            Column::new(name::copy, "", "number of the perturbed copy of the trace, from 1; 0 for the trace itself", move |row| of(row).copy),
+            Column::text(RunKey::TRACE, "name of the trace: its file name without .swf and .gz", move |row| Some(&of(row).trace)),
+            Column::text(RunKey::TOPOLOGY, "machine, such as 10x10", move |row| Some(&of(row).topology)),
+            Column::text(RunKey::SCHEDULER, "scheduler", move |row| Some(&of(row).scheduler)),
+            Column::text(RunKey::ALLOCATOR, "allocator without its tie vector", move |row| Some(&of(row).allocator)),
+            Column::text(RunKey::TIE, "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).tie.as_deref()),
+            Column::text(RunKey::POLICY, "cleaning policy of the trace", move |row| Some(&of(row).policy)),
+            Column::unsigned(RunKey::SEED, "seed of all random numbers", move |row| of(row).seed),
+            Column::new(RunKey::COPY, "", "number of the perturbed copy of the trace, from 1; 0 for the trace itself", move |row| of(row).copy),
         ]
     }
 }
@@ -111,9 +124,13 @@ pub struct RunResult {
 }
 
 impl RunResult {
+    names! {
+        RUN = "run",
+    }
+
     /// Returns whether jobs ran on fewer processors than requested.
     pub fn folds(&self) -> bool {
-        comparable::folds(self.metrics.system.and_then(|system| system.folded_percent))
+        comparable::folds(self.metrics.system.and_then(|system| system.folding.folded_percent))
     }
 
     /// Returns whether two results of the same cell are equal. Wall-clock times and names are ignored.
@@ -144,7 +161,7 @@ pub struct WithRun<'a, Row> {
 
 /// Returns the column with the number of the run, by which rows of different tables are joined.
 pub fn run_column<Row>(of: impl Fn(&Row) -> u32 + Copy + Send + Sync + 'static) -> Column<Row> {
-    Column::new(name::run, "", "number of the run in its grid, from 0; joins the tables", of)
+    Column::new(RunResult::RUN, "", "number of the run in its grid, from 0; joins the tables", of)
 }
 
 impl RunResult {
@@ -207,8 +224,8 @@ impl RunResult {
     #[rustfmt::skip]
     pub fn timings() -> Vec<Column<Self>> {
         vec![
-            Column::new(name::seconds, "s", "wall-clock time of the replay, divided equally among cells that are replayed together", |run: &Self| run.seconds),
-            Column::new(name::allocator_seconds, "s", "wall-clock time spent in the allocator; null if not measured", |run: &Self| run.allocator_seconds),
+            Column::new("seconds", "s", "wall-clock time of the replay, divided equally among cells that are replayed together", |run: &Self| run.seconds),
+            Column::new("allocator_seconds", "s", "wall-clock time spent in the allocator; null if not measured", |run: &Self| run.allocator_seconds),
         ]
     }
 
@@ -232,13 +249,11 @@ impl Table for RunResult {
         let mut metrics: Vec<Column<Self>> =
             metrics.map(|column| column.of(|run: &Self| Some(&run.metrics))).collect();
         // The columns for the number of jobs and the number of processors are moved in front of the metrics.
-        let jobs = metrics.iter().position(|column| column.name == name::jobs);
-        let processors = Column::new(
-            name::processors,
-            "processors",
-            "processors of the machine",
-            |run: &Self| run.processors,
-        );
+        let jobs = metrics.iter().position(|column| column.name == ScheduleMetrics::jobs);
+        let processors =
+            Column::new("processors", "processors", "processors of the machine", |run: &Self| {
+                run.processors
+            });
         let mut columns = vec![run_column(|run: &Self| run.run), trace];
         columns.extend(jobs.map(|jobs| metrics.remove(jobs)));
         columns.extend([topology, processors, scheduler, allocator, tie, policy, seed, copy]);

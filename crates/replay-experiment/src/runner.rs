@@ -6,12 +6,12 @@ use super::cell::{Schedule, arrived};
 use super::placements::Placements;
 use super::pool::{self, Turn};
 use super::problem::CellProblem;
-use super::{Cell, OverLogJobs, RunContext, RunKey, RunResult, Trace};
+use super::{Cell, OverLogJobs, RejectedSize, RunContext, RunKey, RunResult, Trace};
 use replay_core::allocator::Allocator;
 use replay_core::metrics::by_size::{SizeRow, by_size, by_size_of};
-use replay_core::metrics::run::{RunMetrics, ScheduleMetrics};
-use replay_core::metrics::system::{self, OutageMetrics, SystemMetrics};
-use replay_core::metrics::{HierarchyMetrics, Series, SystemRecorder};
+use replay_core::metrics::measure::{Coupled, Finished, Scope, Setup};
+use replay_core::metrics::times::{Times, as_served};
+use replay_core::metrics::{RunMetrics, ScheduleMetrics, Series};
 use replay_core::simulation::{Observer, Starts};
 use replay_core::workload::{Job, JobId};
 
@@ -30,6 +30,23 @@ pub struct Measure {
 }
 
 impl Measure {
+    /// Returns whether all metrics of allocations are measured, not only the pairwise L1.
+    pub(crate) fn of_placements(self) -> bool {
+        self.placements || self.jobs
+    }
+
+    /// Returns the setup of the measures of a run.
+    pub(crate) fn setup<'a>(self, trace: &'a Trace, scope: Scope) -> Setup<'a> {
+        let jobs = &trace.workload.jobs;
+        Setup {
+            hierarchy: trace.topology.hierarchy(),
+            jobs: jobs.len(),
+            origin: jobs.iter().map(|job| job.submit).min().unwrap_or(0),
+            placements: self.of_placements(),
+            scope,
+        }
+    }
+
     /// Returns whether runs that are replayed together support these measurements. Runs that are replayed together
     /// support neither tie counts nor data of single jobs.
     pub fn is_of_shared_replays(self) -> bool {
@@ -87,45 +104,23 @@ fn run_measured(
         let simulation = cell.trace.simulation(context.stop);
         match cell.replayed_schedule(&simulation, allocator, context.stop)? {
             Some(schedule) => replay_timeline(cell, schedule, measure, context, allocator),
-            None => coupled_run(cell, measure, context, allocator),
+            None => {
+                let jobs = |sizes: &Vec<RejectedSize>| sizes.iter().map(|one| one.jobs).sum();
+                let turned_away = turned_away.as_ref().map(jobs);
+                coupled_run(cell, measure, context, allocator, turned_away)
+            }
         }
     };
     let RawRun {
         mut placements,
-        schedule,
+        metrics,
         series,
-        by_size,
-        system,
-        outages,
-        known,
+        mut by_size,
         over_log,
         seconds,
         allocator_seconds,
     } = raw?;
-    let total: u64 = placements.pairwise.iter().sum();
-    let counted = (placements.ties.decisions > 0).then_some(placements.ties);
-    let rejected_jobs =
-        turned_away.as_ref().map(|rejected| rejected.iter().map(|one| one.jobs).sum());
-    // The columns for the numbers of refusals by reason exist only for trees and blocks.
-    let of_hierarchy = |count: Option<u64>| count.filter(|_| topology.hierarchy().is_some());
-    let system = system.map(|it| SystemMetrics {
-        no_such_size_jobs: rejected_jobs,
-        too_few_free_refusals: of_hierarchy(it.too_few_free_refusals),
-        switches_refusals: of_hierarchy(it.switches_refusals),
-        ..it
-    });
-    let metrics = RunMetrics::new(&schedule, total, &placements.means, counted, system);
-    let mean_pairwise_l1 =
-        known.map_or(metrics.mean_pairwise_l1, |known| total as f64 / known.max(1) as f64);
-    let fragmentation = placements.block_fragmentation();
-    let hierarchy = metrics.hierarchy.map(|it| HierarchyMetrics {
-        block_fragmentation: fragmentation.map(|[nodes, _]| nodes),
-        block_fragmentation_percent: fragmentation.map(|[_, percent]| percent),
-        ..it
-    });
-    let metrics = RunMetrics { outages, hierarchy, mean_pairwise_l1, ..metrics };
-    let leaves = |row: SizeRow| SizeRow { mean_leaves: placements.mean_leaves(row.size), ..row };
-    let by_size = by_size.into_iter().map(leaves).collect();
+    by_size.iter_mut().for_each(|row| placements.measures.complete_row(row));
     Ok(RunResult {
         run,
         key,
@@ -134,7 +129,7 @@ fn run_measured(
         metrics,
         by_size,
         over_log: over_log.map(Box::new),
-        hierarchy_series: placements.hierarchy_series(),
+        hierarchy_series: placements.measures.series(),
         allocations: std::mem::take(&mut placements.allocations),
         jobs: placements.into_jobs(),
         series,
@@ -143,19 +138,31 @@ fn run_measured(
     })
 }
 
-/// The results of a simulation, before the metrics of the run are computed.
+/// The results of a simulation.
 struct RawRun<'a> {
     placements: Placements<'a>,
-    schedule: Arc<ScheduleMetrics>,
+    metrics: RunMetrics,
     series: Arc<Series>,
     by_size: Vec<SizeRow>,
-    system: Option<SystemMetrics>,
-    outages: Option<OutageMetrics>,
-    /// Number of jobs with known placements; `None` if all placements are known.
-    known: Option<u64>,
     over_log: Option<OverLogJobs>,
     seconds: f64,
     allocator_seconds: Option<f64>,
+}
+
+impl<'a> RawRun<'a> {
+    /// Creates the results of a run whose timeline does not depend on the allocator.
+    fn of_timeline(
+        placements: Placements<'a>,
+        schedule: &ScheduleMetrics,
+        series: Arc<Series>,
+        by_size: Vec<SizeRow>,
+        over_log: Option<OverLogJobs>,
+        seconds: f64,
+    ) -> Self {
+        let metrics =
+            placements.measures.finish(&Finished { schedule: Some(schedule), coupled: None });
+        Self { placements, metrics, series, by_size, over_log, seconds, allocator_seconds: None }
+    }
 }
 
 /// Replays the timeline of a cell. The allocator does not influence the timeline.
@@ -169,26 +176,20 @@ fn replay_timeline<'a>(
     let Trace { workload, topology, .. } = cell.trace.as_ref();
     let starts = schedule.timeline.starts();
     let log_jobs = cell.trace.log_jobs(context.stop)?;
-    let mut placements = Placements::new(cell, measure, context).over(log_jobs);
+    let mut placements =
+        Placements::new(cell, measure, Scope::Timeline, context).over(cell, log_jobs);
     let begin = Instant::now();
     let simulation = cell.trace.simulation(context.stop).counting_ties(measure.ties);
     simulation.run(Starts::Timeline(&schedule.timeline), allocator, &mut placements)?;
-    Ok(RawRun {
-        seconds: begin.elapsed().as_secs_f64(),
-        by_size: by_size(
-            &schedule.timeline.placed(schedule.arrived(&workload.jobs)),
-            &schedule.timeline.placed(starts),
-            &schedule.timeline.placed(&placements.pairwise),
-        ),
-        over_log: OverLogJobs::of(&placements, &workload.jobs, &schedule.timeline, topology),
-        known: None,
-        placements,
-        schedule: schedule.metrics,
-        series: schedule.series,
-        system: None,
-        outages: None,
-        allocator_seconds: None,
-    })
+    let seconds = begin.elapsed().as_secs_f64();
+    let by_size = by_size(
+        &schedule.timeline.placed(schedule.arrived(&workload.jobs)),
+        &schedule.timeline.placed(starts),
+        &schedule.timeline.placed(&placements.pairwise),
+    );
+    let over_log = OverLogJobs::of(&placements, &workload.jobs, &schedule.timeline, topology);
+    let Schedule { metrics, series, .. } = schedule;
+    Ok(RawRun::of_timeline(placements, &metrics, series, by_size, over_log, seconds))
 }
 
 /// Repeats the recorded start times and placements of a log.
@@ -203,7 +204,9 @@ fn repeat_log<'a>(
     }
     let (timeline, _) = cell.trace.recorded_in_processors(context.stop)?;
     let log_jobs = cell.trace.log_jobs(context.stop)?;
-    let mut placements = Placements::new(cell, measure, context).over(log_jobs);
+    // The measures do not observe when jobs end, because the log may give processors to several jobs at a time.
+    let mut placements =
+        Placements::new(cell, measure, Scope::Allocations, context).over(cell, log_jobs);
     placements.scheduled(&timeline);
     let begin = Instant::now();
     let mut pairwise = vec![None; workload.jobs.len()];
@@ -217,21 +220,13 @@ fn repeat_log<'a>(
         placements.placed_without_position(id, timeline.starts()[id.index()]);
     }
     let (jobs, starts) = (timeline.placed(&workload.jobs), timeline.placed(timeline.starts()));
-    let known = pairwise.iter().flatten().count() as u64;
     // Utilization is computed in processors rather than points, because jobs can share points.
     let schedule = ScheduleMetrics::new(&jobs, &starts, topology.capacity());
-    Ok(RawRun {
-        seconds: begin.elapsed().as_secs_f64(),
-        by_size: by_size_of(&jobs, &starts, timeline.placed(&pairwise).iter().copied()),
-        over_log: OverLogJobs::of(&placements, &workload.jobs, &timeline, topology.capacity()),
-        known: Some(known),
-        placements,
-        schedule: Arc::new(schedule),
-        series: Arc::new(Series::new(&jobs, &starts)),
-        system: None,
-        outages: None,
-        allocator_seconds: None,
-    })
+    let series = Arc::new(Series::new(&jobs, &starts));
+    let seconds = begin.elapsed().as_secs_f64();
+    let by_size = by_size_of(&jobs, &starts, timeline.placed(&pairwise).iter().copied());
+    let over_log = OverLogJobs::of(&placements, &workload.jobs, &timeline, topology.capacity());
+    Ok(RawRun::of_timeline(placements, &schedule, series, by_size, over_log, seconds))
 }
 
 /// Runs scheduler and allocator in one simulation, because the allocator can change the schedule.
@@ -240,51 +235,62 @@ fn coupled_run<'a>(
     measure: Measure,
     context: RunContext<'a>,
     allocator: &mut dyn Allocator,
+    turned_away: Option<u64>,
 ) -> Result<RawRun<'a>, CellProblem> {
     let Trace { workload, topology, .. } = cell.trace.as_ref();
-    let (jobs, points) = (&workload.jobs, topology.processors());
+    let jobs = &workload.jobs;
     let mut scheduler = cell.build_scheduler();
-    let placements = Placements::new(cell, measure, context);
-    let mut observers = (SystemRecorder::new(jobs.len()), placements);
+    let scope = Scope::Coupled { outages: !cell.trace.outages().is_empty() };
+    let placements = Placements::new(cell, measure, scope, context);
+    let mut observers = (Times::new(jobs.len()), placements);
     let begin = Instant::now();
     let simulation = cell.trace.simulation(context.stop).timed();
     let overhead =
         simulation.run(Starts::Scheduler(scheduler.as_mut()), allocator, &mut observers)?;
     let seconds = begin.elapsed().as_secs_f64();
-    let (mut recorder, placements) = observers;
+    let (times, placements) = observers;
     let follows = &cell.trace.chains().follows;
-    let arrived_jobs = (!follows.is_empty()).then(|| arrived(jobs, recorder.arrivals()));
+    let arrived_jobs = (!follows.is_empty()).then(|| arrived(jobs, times.arrivals()));
     let jobs = arrived_jobs.as_deref().unwrap_or(jobs);
-    let mut served = system::as_served(cell.trace.jobs(), &recorder);
+    let mut served = as_served(cell.trace.jobs(), &times);
     for (served, job) in served.iter_mut().zip(jobs) {
         served.submit = job.submit;
     }
     let per_point = topology.per_point();
+    let mut requested = times.requested();
     if per_point > 1 {
         for (served, job) in served.iter_mut().zip(jobs) {
             served.size = job.size.min(served.size.saturating_mul(per_point));
         }
-        let requested = served.iter().map(|job| i128::from(job.size) * i128::from(job.run)).sum();
-        recorder.in_processors(per_point, requested);
+        let time = |job: &Job| i128::from(job.size) * i128::from(job.run);
+        requested = served.iter().map(time).sum();
     }
-    let starts = recorder.starts();
-    // The rows by job size are grouped by the requested size.
-    let requested = |(served, job): (&Job, &Job)| Job { size: job.size, ..*served };
-    let by_requested: Vec<Job> = served.iter().zip(jobs).map(requested).collect();
+    let starts = times.starts();
     let origin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
     let computed = overhead.shared.map(|shared| shared.computed);
     let schedule = ScheduleMetrics::served(jobs, &served, starts, topology, computed);
-    let has_outages = !cell.trace.outages().is_empty();
+    let coupled = Coupled {
+        jobs: jobs.len(),
+        origin,
+        end: times.end(origin),
+        processors: topology.capacity(),
+        per_point,
+        held: times.held() * i128::from(per_point),
+        requested,
+        turned_away,
+        is_hierarchy: topology.hierarchy().is_some(),
+        overhead: &overhead,
+    };
+    let finished = Finished { schedule: Some(&schedule), coupled: Some(coupled) };
+    // The rows by job size are grouped by the requested size.
+    let of_requested = |(served, job): (&Job, &Job)| Job { size: job.size, ..*served };
+    let by_requested: Vec<Job> = served.iter().zip(jobs).map(of_requested).collect();
     Ok(RawRun {
         by_size: by_size(&by_requested, starts, &placements.pairwise),
+        metrics: placements.measures.finish(&finished),
         placements,
-        known: None,
         over_log: None,
-        outages: has_outages
-            .then(|| recorder.outages(origin, topology.capacity(), schedule.utilization)),
-        schedule: Arc::new(schedule),
         series: Arc::new(Series::new(&served, starts)),
-        system: Some(recorder.metrics(origin, points * per_point as usize, &overhead)),
         seconds,
         allocator_seconds: Some(overhead.time.as_secs_f64()),
     })

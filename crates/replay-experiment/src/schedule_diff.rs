@@ -1,6 +1,8 @@
 //! Differences between two schedules of the same jobs.
 
-use replay_core::table::{Column, Table, name};
+use crate::compare::Compared;
+use replay_core::metrics::Submitted;
+use replay_core::table::{Column, Table};
 
 /// The start times of one job in two schedules.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,14 +37,14 @@ impl Table for StartChange {
     fn columns() -> Vec<Column<Self>> {
         type C = Column<StartChange>;
         vec![
-            C::text(name::base, "base run of the comparison", |row| Some(&row.base)),
-            C::text(name::compared_run, "run compared with the base", |row| Some(&row.run)),
-            C::new(name::job, "", "job number in the trace", |row| row.job),
-            C::new(name::submit, "s", "submission, in trace time", |row| row.submit),
-            C::new(name::size, "processors", "processors that a job requests", |row| row.size),
-            C::new(name::base_start, "s", "start in the base run, in trace time", |row| row.starts[0]),
-            C::new(name::compared_start, "s", "start in the compared run, in trace time", |row| row.starts[1]),
-            C::new(name::later, "s", "compared_start minus base_start; negative if the job starts earlier than in the base", |row: &StartChange| row.later()),
+            C::text(Compared::BASE, "base run of the comparison", |row| Some(&row.base)),
+            C::text(Compared::COMPARED_RUN, "run compared with the base", |row| Some(&row.run)),
+            C::new(Submitted::JOB, "", "job number in the trace", |row| row.job),
+            C::new(Submitted::SUBMIT, "s", "submission, in trace time", |row| row.submit),
+            C::new(Submitted::SIZE, "processors", "processors that a job requests", |row| row.size),
+            C::new("base_start", "s", "start in the base run, in trace time", |row| row.starts[0]),
+            C::new("compared_start", "s", "start in the compared run, in trace time", |row| row.starts[1]),
+            C::new("later", "s", "compared_start minus base_start; negative if the job starts earlier than in the base", |row: &StartChange| row.later()),
         ]
     }
 }

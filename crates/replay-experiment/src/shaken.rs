@@ -17,9 +17,9 @@ use std::collections::BTreeMap;
 use super::{RunKey, RunResult, run_column, sweep::Plan};
 use replay_core::metrics::blocks::{LEVEL, holm};
 use replay_core::metrics::estimate::{Accumulator, Estimate};
-use replay_core::metrics::{RunMetrics, comparable};
+use replay_core::metrics::{RunMetrics, ScheduleMetrics, comparable};
 use replay_core::naming::NameError;
-use replay_core::table::{Column, Name, Table, name};
+use replay_core::table::{Column, Name, Table, names};
 
 /// Confidence level of all intervals.
 pub const CONFIDENCE: f64 = 0.95;
@@ -104,7 +104,7 @@ impl<Metrics> Estimates<Metrics> {
     pub fn new(plan: &Plan, columns: impl IntoIterator<Item = Column<Metrics>>) -> Self {
         // The column with the number of jobs is not a metric to compare.
         let columns: Vec<_> =
-            columns.into_iter().filter(|column| column.name != name::jobs).collect();
+            columns.into_iter().filter(|column| column.name != ScheduleMetrics::jobs).collect();
         let first_of = |run: u32| plan.places(run)[1] == 0;
         let cells = (0..plan.len()).filter(|&run| first_of(run)).map(|run| Cell {
             run,
@@ -291,6 +291,20 @@ impl RunResult {
     }
 }
 
+impl ShakenRow {
+    names! {
+        METRIC = "metric",
+        UNIT = "unit",
+        COPIES = "copies",
+        MEAN = "mean",
+        HALF_WIDTH = "half_width",
+        COMPARED_WITH = "compared_with",
+        PAIRED_DIFFERENCE = "paired_difference",
+        PAIRED_HALF_WIDTH = "paired_half_width",
+        DISTINCT = "distinct",
+    }
+}
+
 impl Table for ShakenRow {
     const NAME: &'static str = "shaken";
     const ROW: &'static str = "one row per run and metric: its values over perturbed copies of the trace; if a run repeats the log, only \
@@ -304,17 +318,17 @@ impl Table for ShakenRow {
         let mut columns = vec![run_column(|row: &Self| row.run)];
         columns.extend([trace, topology, scheduler, allocator, tie, policy, seed]);
         columns.extend([
-            C::text(name::metric, "name of the metric, a column of the table runs", |row| Some(row.metric.text())),
-            C::text(name::unit, "unit of the metric", |row| Some(row.unit)),
-            C::new(name::unshaken, "as the metric", "value of the metric on the unperturbed trace; null if the run on this trace failed", |row| row.unshaken),
-            C::new(name::copies, "", "number of perturbed copies that ran", |row| row.mean.count),
-            C::new(name::mean, "as the metric", "mean of the metric over the perturbed copies", |row| row.mean.mean),
-            C::new(name::half_width, "as the metric", "half the width of the 95 % interval of the column mean", |row| row.mean.half_width),
-            C::new(name::deviation, "as the metric", "standard deviation of the metric over the perturbed copies, which shows the uncertainty of a result from a single log", |row| row.deviation),
-            C::new(name::compared_with, "", "number of the reference run: the first strategy of the grid with the same scheduler, or the first scheduler of a grid with one strategy; null for reference runs", |row| row.difference.map(|other| other.reference)),
-            C::new(name::paired_difference, "as the metric", "mean over the perturbed copies of the value minus the value in the reference run on the same copy; null for distances if only one of the runs folds jobs", |row| row.difference.map(|other| other.mean.mean)),
-            C::new(name::paired_half_width, "as the metric", "half the width of the 95 % interval of paired_difference", |row| row.difference.map(|other| other.mean.half_width)),
-            C::text(name::distinct, "whether paired_difference differs from 0 with 95 % confidence, corrected by Holm's method for all runs with the same reference: yes, no, or same if both runs have the same value on every copy", |row| row.difference.map(|other| other.verdict.word())),
+            C::text(ShakenRow::METRIC, "name of the metric, a column of the table runs", |row| Some(row.metric.text())),
+            C::text(ShakenRow::UNIT, "unit of the metric", |row| Some(row.unit)),
+            C::new("unshaken", "as the metric", "value of the metric on the unperturbed trace; null if the run on this trace failed", |row| row.unshaken),
+            C::new(ShakenRow::COPIES, "", "number of perturbed copies that ran", |row| row.mean.count),
+            C::new(ShakenRow::MEAN, "as the metric", "mean of the metric over the perturbed copies", |row| row.mean.mean),
+            C::new(ShakenRow::HALF_WIDTH, "as the metric", "half the width of the 95 % interval of the column mean", |row| row.mean.half_width),
+            C::new("deviation", "as the metric", "standard deviation of the metric over the perturbed copies, which shows the uncertainty of a result from a single log", |row| row.deviation),
+            C::new(ShakenRow::COMPARED_WITH, "", "number of the reference run: the first strategy of the grid with the same scheduler, or the first scheduler of a grid with one strategy; null for reference runs", |row| row.difference.map(|other| other.reference)),
+            C::new(ShakenRow::PAIRED_DIFFERENCE, "as the metric", "mean over the perturbed copies of the value minus the value in the reference run on the same copy; null for distances if only one of the runs folds jobs", |row| row.difference.map(|other| other.mean.mean)),
+            C::new(ShakenRow::PAIRED_HALF_WIDTH, "as the metric", "half the width of the 95 % interval of paired_difference", |row| row.difference.map(|other| other.mean.half_width)),
+            C::text(ShakenRow::DISTINCT, "whether paired_difference differs from 0 with 95 % confidence, corrected by Holm's method for all runs with the same reference: yes, no, or same if both runs have the same value on every copy", |row| row.difference.map(|other| other.verdict.word())),
         ]);
         columns
     }

@@ -9,9 +9,9 @@ use replay_core::allocator::Reduction;
 use replay_core::cancel::CancelToken;
 use replay_core::machine::Slots;
 use replay_core::metrics::allocations::{NODES, numbers};
-use replay_core::metrics::{JobMeasures, Locality};
+use replay_core::metrics::{Allocation, JobMeasures, Locality};
 use replay_core::simulation::{Decision, Observer, Starts, Timeline};
-use replay_core::table::{Column, Table, name};
+use replay_core::table::{Column, Table};
 use replay_core::topology::NodeId;
 use replay_core::workload::{Job, JobId};
 
@@ -58,8 +58,9 @@ impl Table for HeldAllocation {
     fn columns() -> Vec<Column<Self>> {
         let of_job =
             JobMeasures::columns().into_iter().map(|c| c.of(|hold: &Self| Some(&hold.job)));
-        let mut columns: Vec<_> = of_job.filter(|column| column.name != name::tied).collect();
-        columns.push(Column::new(name::nodes, "", NODES, |hold: &Self| numbers(&hold.nodes)));
+        let mut columns: Vec<_> =
+            of_job.filter(|column| column.name != JobMeasures::TIED).collect();
+        columns.push(Column::new(Allocation::NODES, "", NODES, |hold: &Self| numbers(&hold.nodes)));
         columns
     }
 }

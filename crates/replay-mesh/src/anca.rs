@@ -25,8 +25,8 @@ use replay_core::allocator::{
 use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
-use replay_core::topology::{Grid, NodeId, Topology};
 use replay_core::number::counted;
+use replay_core::topology::{Grid, NodeId, Topology};
 
 /// Upper limit of the number of cuts; 16 cuts give 2^16 frames.
 const MAX_CUTS: u32 = 16;

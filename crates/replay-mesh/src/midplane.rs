@@ -23,8 +23,8 @@ use replay_core::allocator::{
 use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
-use replay_core::topology::{Axis, Grid, NodeId, Topology};
 use replay_core::number::counted;
+use replay_core::topology::{Axis, Grid, NodeId, Topology};
 
 /// The sides of a midplane of BlueGene/L.
 const MIDPLANE: [u16; 3] = [8, 8, 8];

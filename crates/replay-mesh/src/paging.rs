@@ -23,9 +23,9 @@ use replay_core::allocator::{
 use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
+use replay_core::number::counted;
 use replay_core::topology::curve::Curve;
 use replay_core::topology::{Axis, Grid, NodeId, Topology};
-use replay_core::number::counted;
 
 /// The indexing schemes of Lo et al., figure 2.
 const INDEXES: [(&str, Curve); 4] = [

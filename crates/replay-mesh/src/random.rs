@@ -8,8 +8,8 @@ use replay_core::allocator::explain::ExplanationLog;
 use replay_core::allocator::{Allocator, Capabilities, Refusal, Request, RunSetup, require_free};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table};
-use replay_core::topology::{NodeId, Topology};
 use replay_core::number::counted;
+use replay_core::topology::{NodeId, Topology};
 
 /// The Random allocator. The chosen processors depend on the seed and on all earlier requests.
 #[derive(Debug)]

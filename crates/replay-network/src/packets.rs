@@ -30,7 +30,7 @@ use std::io::{BufRead, Write};
 use super::{Network, NetworkEvent, Packet, Stalled};
 use replay_core::lines::{LineError, Lines};
 use replay_core::sanitize::excerpt;
-use replay_core::table::{Column, Table, name, write_csv};
+use replay_core::table::{Column, Table, names, write_csv};
 use replay_core::topology::{Grid, NodeId, Topology};
 
 pub use error::{PacketListError, Problem, ReplayError};
@@ -215,6 +215,12 @@ pub fn write(results: &[PacketResult], output: impl Write) -> std::io::Result<()
     write_csv(&PacketResult::columns(), results, true, std::io::BufWriter::new(output))
 }
 
+impl PacketResult {
+    names! {
+        ID = "id",
+    }
+}
+
 impl Table for PacketResult {
     const NAME: &'static str = "packets";
     const ROW: &'static str = "one row per packet of a list";
@@ -223,14 +229,14 @@ impl Table for PacketResult {
     fn columns() -> Vec<Column<Self>> {
         type C = Column<PacketResult>;
         vec![
-            C::unsigned(name::id, "the packet's id in the list", |packet| packet.id),
-            C::new(name::inject, "cycles", "cycle in which the packet is added to its sender's queue", |packet| packet.inject),
-            C::new(name::head_at_destination, "cycles", "cycle in which the packet's first flit arrives", |packet| packet.head_at_destination),
-            C::new(name::delivered, "cycles", "cycle in which the packet's last flit arrives", |packet| packet.delivered),
-            C::new(name::latency, "cycles", "time from the cycle in which a packet becomes head of its sender's queue \
+            C::unsigned(PacketResult::ID, "the packet's id in the list", |packet| packet.id),
+            C::new("inject", "cycles", "cycle in which the packet is added to its sender's queue", |packet| packet.inject),
+            C::new("head_at_destination", "cycles", "cycle in which the packet's first flit arrives", |packet| packet.head_at_destination),
+            C::new("delivered", "cycles", "cycle in which the packet's last flit arrives", |packet| packet.delivered),
+            C::new("latency", "cycles", "time from the cycle in which a packet becomes head of its sender's queue \
                 until its last flit arrives, mean over the row's packets; null if there are no packets", |packet| packet.latency),
-            C::new(name::blocked, "cycles", "waiting time of a packet's header along its path, mean over the row's packets; null if there are no packets", |packet| packet.blocked),
-            C::new(name::hops, "links", "number of links of a packet's path, mean over the row's packets; null if there are no packets", |packet| packet.hops),
+            C::new("blocked", "cycles", "waiting time of a packet's header along its path, mean over the row's packets; null if there are no packets", |packet| packet.blocked),
+            C::new("hops", "links", "number of links of a packet's path, mean over the row's packets; null if there are no packets", |packet| packet.hops),
         ]
     }
 }

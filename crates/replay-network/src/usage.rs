@@ -1,7 +1,7 @@
 //! The state of a channel, and the traffic that the channel has carried.
 
 use super::channel::Channel;
-use replay_core::table::{Column, Table, name};
+use replay_core::table::{Column, Table};
 
 /// Marks the absence of a worm.
 pub const NONE: u32 = u32::MAX;
@@ -79,15 +79,15 @@ impl Table for Usage {
 
     fn columns() -> Vec<Column<Self>> {
         vec![
-            Column::new(name::channel, "", "the channel", |usage: &Self| usage.channel.to_string()),
+            Column::new("channel", "", "the channel", |usage: &Self| usage.channel.to_string()),
             Column::new(
-                name::busy_cycles,
+                "busy_cycles",
                 "cycles",
                 "cycles for which the channel is reserved",
                 |usage: &Self| usage.busy,
             ),
             Column::new(
-                name::carried_flits,
+                "carried_flits",
                 "flits",
                 "flits of the packets that are granted the channel",
                 |u: &Self| u.flits,

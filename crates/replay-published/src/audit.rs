@@ -9,7 +9,7 @@
 use super::{Cause, Check, Class, Measured, NotRun, Suite, Verdict};
 use std::collections::BTreeMap;
 
-use replay_core::table::{Column, Table, name};
+use replay_core::table::{Column, Table};
 use replay_core::table::{Sheet, Shown};
 
 /// The counts of one audited suite.
@@ -172,28 +172,12 @@ impl Audit {
 
     /// Returns the audits as a printable table.
     pub fn sheet(audits: &[Self]) -> Sheet {
-        let shown = [
-            name::suite,
-            name::rows,
-            name::not_judged,
-            name::not_run,
-            name::absent,
-            name::judged,
-            name::undecided,
-            name::declared,
-            name::rows_claims,
-            name::rows_implied,
-            name::rows_calibrated,
-            name::rows_fitted,
-            name::rows_out_of_sample,
-            name::unswapped,
-            name::swaps,
-            name::unnoticed,
-            name::unnoticed_equal,
-            name::unnoticed_bound,
-            name::unnoticed_wide,
-        ];
-        let shown = shown.map(|name| Shown::column(name, name.text(), 0)).into();
+        // The reasons are a table of their own.
+        let counts = Self::columns()
+            .into_iter()
+            .filter(|column| column.name == Check::SUITE || column.kind().is_number());
+        let shown =
+            counts.map(|column| Shown::column(column.name, column.name.text(), 0)).collect();
         Sheet::of(audits, shown)
     }
 }
@@ -206,26 +190,26 @@ impl Table for Audit {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         vec![
-            Column::text(name::suite, "suite of published numbers", |audit: &Self| Some(audit.suite)),
-            Column::new(name::rows, "rows", "printed numbers and claims of the suite", |audit: &Self| audit.rows as u64),
-            Column::new(name::not_judged, "rows", "rows shown without a verdict", |audit: &Self| audit.not_judged as u64),
-            Column::new(name::not_run, "rows", "rows that did not run", |audit: &Self| audit.not_run as u64),
-            Column::new(name::absent, "rows", "rows that were not audited because their log is absent", |audit: &Self| audit.absent as u64),
-            Column::new(name::judged, "rows", "judged rows", |audit: &Self| audit.found.judged as u64),
-            Column::new(name::undecided, "rows", "judged rows with the verdict undecided, because their interval is too wide", |audit: &Self| audit.found.undecided as u64),
-            Column::new(name::declared, "rows", "judged rows declared to be beyond their tolerance", |audit: &Self| audit.known as u64),
-            Column::new(name::rows_claims, "rows", "judged rows: claims of the paper's text, with a bound chosen for replay", |audit: &Self| audit.classes[0] as u64),
-            Column::new(name::rows_implied, "rows", "judged rows: numbers that follow from printed constants; replay computes its value from the same constants", |audit: &Self| audit.classes[1] as u64),
-            Column::new(name::rows_calibrated, "rows", "judged rows whose published number is from the table on which the network was calibrated", |audit: &Self| audit.classes[2] as u64),
-            Column::new(name::rows_fitted, "rows", "judged rows: numbers to which a rule or constant was fitted", |audit: &Self| audit.classes[3] as u64),
-            Column::new(name::rows_out_of_sample, "rows", "judged rows: printed numbers to which nothing was fitted", |audit: &Self| audit.classes[4] as u64),
-            Column::new(name::unswapped, "rows", "judged rows for which no other strategy's number is available", |audit: &Self| audit.found.unswapped as u64),
-            Column::new(name::swaps, "swaps", "replacements of a judged row's number by the number of another strategy", |audit: &Self| audit.found.swaps as u64),
-            Column::new(name::unnoticed, "swaps", "swaps after which the row still gets its declared verdict", |audit: &Self| audit.found.unnoticed as u64),
-            Column::new(name::unnoticed_equal, "swaps", "unnoticed swaps in which the two numbers are equal: their intervals overlap, or they differ by at most 1 %", |audit: &Self| audit.causes[0] as u64),
-            Column::new(name::unnoticed_bound, "swaps", "swaps of two unequal numbers that no check notices, because both numbers satisfy the bound", |audit: &Self| audit.causes[1] as u64),
-            Column::new(name::unnoticed_wide, "swaps", "swaps of two unequal numbers that no check notices, because both numbers are within the tolerance", |audit: &Self| audit.causes[2] as u64),
-            Column::new(name::reasons, "", "reasons for rows without a verdict, each with its number of rows", Self::reasons_by_frequency),
+            Column::text(Check::SUITE, "suite of published numbers", |audit: &Self| Some(audit.suite)),
+            Column::new("rows", "rows", "printed numbers and claims of the suite", |audit: &Self| audit.rows as u64),
+            Column::new("not_judged", "rows", "rows shown without a verdict", |audit: &Self| audit.not_judged as u64),
+            Column::new("not_run", "rows", "rows that did not run", |audit: &Self| audit.not_run as u64),
+            Column::new("absent", "rows", "rows that were not audited because their log is absent", |audit: &Self| audit.absent as u64),
+            Column::new("judged", "rows", "judged rows", |audit: &Self| audit.found.judged as u64),
+            Column::new("undecided", "rows", "judged rows with the verdict undecided, because their interval is too wide", |audit: &Self| audit.found.undecided as u64),
+            Column::new("declared", "rows", "judged rows declared to be beyond their tolerance", |audit: &Self| audit.known as u64),
+            Column::new("rows_claims", "rows", "judged rows: claims of the paper's text, with a bound chosen for replay", |audit: &Self| audit.classes[0] as u64),
+            Column::new("rows_implied", "rows", "judged rows: numbers that follow from printed constants; replay computes its value from the same constants", |audit: &Self| audit.classes[1] as u64),
+            Column::new("rows_calibrated", "rows", "judged rows whose published number is from the table on which the network was calibrated", |audit: &Self| audit.classes[2] as u64),
+            Column::new("rows_fitted", "rows", "judged rows: numbers to which a rule or constant was fitted", |audit: &Self| audit.classes[3] as u64),
+            Column::new("rows_out_of_sample", "rows", "judged rows: printed numbers to which nothing was fitted", |audit: &Self| audit.classes[4] as u64),
+            Column::new("unswapped", "rows", "judged rows for which no other strategy's number is available", |audit: &Self| audit.found.unswapped as u64),
+            Column::new("swaps", "swaps", "replacements of a judged row's number by the number of another strategy", |audit: &Self| audit.found.swaps as u64),
+            Column::new("unnoticed", "swaps", "swaps after which the row still gets its declared verdict", |audit: &Self| audit.found.unnoticed as u64),
+            Column::new("unnoticed_equal", "swaps", "unnoticed swaps in which the two numbers are equal: their intervals overlap, or they differ by at most 1 %", |audit: &Self| audit.causes[0] as u64),
+            Column::new("unnoticed_bound", "swaps", "swaps of two unequal numbers that no check notices, because both numbers satisfy the bound", |audit: &Self| audit.causes[1] as u64),
+            Column::new("unnoticed_wide", "swaps", "swaps of two unequal numbers that no check notices, because both numbers are within the tolerance", |audit: &Self| audit.causes[2] as u64),
+            Column::new("reasons", "", "reasons for rows without a verdict, each with its number of rows", Self::reasons_by_frequency),
         ]
     }
 }

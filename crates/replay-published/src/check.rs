@@ -6,7 +6,7 @@ use super::basis::{Bound, Class, Sample};
 use super::tolerance::Tolerance;
 use replay_core::naming::texts;
 use replay_core::number::fixed;
-use replay_core::table::{Column, Table, name};
+use replay_core::table::{Column, Table, names};
 use replay_core::table::{Sheet, Shown};
 
 /// Verdict of a check.
@@ -384,9 +384,9 @@ impl Check {
     pub fn sheet(checks: &[Check]) -> Sheet {
         let shown = |value: f64, check: &Self| fixed(value, check.decimals_shown());
         let shown = vec![
-            Shown::column(name::figure, "figure", 0),
-            Shown::column(name::workload, "workload", 0).rank(1),
-            Shown::column(name::what, "what", 0).rank(1),
+            Shown::column(Check::FIGURE, "figure", 0),
+            Shown::column(Check::WORKLOAD, "workload", 0).rank(1),
+            Shown::column(Check::WHAT, "what", 0).rank(1),
             Shown::text("published", |check: &Self| Some(check.published_shown())).right().rank(1),
             Shown::text("ours", move |check: &Self| Some(shown(check.value()?, check)))
                 .right()
@@ -398,13 +398,28 @@ impl Check {
             .rank(1),
             Shown::text("difference", Self::difference).right().rank(1),
             Shown::text("tolerance", |check: &Self| Some(check.tolerance_shown())).right(),
-            Shown::column(name::verdict, "verdict", 0).rank(1),
-            Shown::column(name::bound, "bound", 0),
-            Shown::column(name::out_of_sample, "out of sample", 0),
-            Shown::column(name::log, "log that ran", 0),
+            Shown::column(Check::VERDICT, "verdict", 0).rank(1),
+            Shown::column(Check::BOUND, "bound", 0),
+            Shown::column(Check::OUT_OF_SAMPLE, "out of sample", 0),
+            Shown::column(Check::LOG, "log that ran", 0),
             Shown::text("note", |check: &Self| Some(check.note_shown())),
         ];
         Sheet::of(checks, shown)
+    }
+}
+
+impl Check {
+    names! {
+        BOUND = "bound",
+        FIGURE = "figure",
+        LOG = "log",
+        OURS = "ours",
+        OUT_OF_SAMPLE = "out_of_sample",
+        PUBLISHED = "published",
+        SUITE = "suite",
+        VERDICT = "verdict",
+        WHAT = "what",
+        WORKLOAD = "workload",
     }
 }
 
@@ -415,24 +430,24 @@ impl Table for Check {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         vec![
-            Column::text(name::suite, "suite of published numbers", |check: &Self| Some(check.suite)),
-            Column::text(name::figure, "figure, table or claim of the paper", |check: &Self| Some(&check.figure)),
-            Column::text(name::workload, "trace or job stream of the paper", |check: &Self| Some(&check.workload)),
-            Column::text(name::log, "log or replications that were run; null if nothing was run", |check: &Self| check.log.as_deref()),
-            Column::text(name::what, "description of the number", |check: &Self| Some(&check.what)),
-            Column::text(name::printed, "number as printed, or bound of a claim", |check: &Self| Some(&check.printed)),
-            Column::new(name::published, "as printed", "number to compare with: as printed, except for known misprints", |check: &Self| check.published),
-            Column::new(name::ours, "as printed", "replay's number; null if the row was not run", Self::value),
-            Column::new(name::margin, "as printed", "half-width of the 95 % interval of `ours`; 0 if `ours` is exact", |check: &Self| check.margin),
-            Column::new(name::over_packets, "as printed", "mean over packets if `ours` is a mean over jobs; null otherwise", |check: &Self| check.over_packets),
-            Column::new(name::difference, "as printed", "`ours` minus `published`; null if the row was not run", |check: &Self| check.value().map(|ours| ours - check.published)),
-            Column::new(name::tolerance, "", "accepted difference, or direction of a bound", |check: &Self| check.tolerance.to_string()),
-            Column::new(name::bound, "", "source of the bound: ours (chosen for a claim in words) or printed", |check: &Self| check.bound().to_string()),
-            Column::text(name::out_of_sample, "yes if no rule, constant or network was fitted to the printed number or claim; otherwise no", |check: &Self| Some(check.out_of_sample())),
-            Column::new(name::verdict, "", "verdict: same, within, undecided, differs (a number), contradicts (a claim), or \"not judged\" or \"not run\" with the reason", |check: &Self| check.verdict().to_string()),
-            Column::new(name::known, "as printed", "replay's number when it was declared to be beyond the tolerance; null if there is no declaration", |check: &Self| check.known.as_ref().map(|known| known.ours)),
-            Column::text(name::known_why, "presumed reason of a declared difference; null if there is no declaration", |check: &Self| check.known.as_ref().map(|known| known.why.as_str())),
-            Column::text(name::note, "remarks", |check: &Self| Some(&check.note)),
+            Column::text(Check::SUITE, "suite of published numbers", |check: &Self| Some(check.suite)),
+            Column::text(Check::FIGURE, "figure, table or claim of the paper", |check: &Self| Some(&check.figure)),
+            Column::text(Check::WORKLOAD, "trace or job stream of the paper", |check: &Self| Some(&check.workload)),
+            Column::text(Check::LOG, "log or replications that were run; null if nothing was run", |check: &Self| check.log.as_deref()),
+            Column::text(Check::WHAT, "description of the number", |check: &Self| Some(&check.what)),
+            Column::text("printed", "number as printed, or bound of a claim", |check: &Self| Some(&check.printed)),
+            Column::new(Check::PUBLISHED, "as printed", "number to compare with: as printed, except for known misprints", |check: &Self| check.published),
+            Column::new(Check::OURS, "as printed", "replay's number; null if the row was not run", Self::value),
+            Column::new("margin", "as printed", "half-width of the 95 % interval of `ours`; 0 if `ours` is exact", |check: &Self| check.margin),
+            Column::new("over_packets", "as printed", "mean over packets if `ours` is a mean over jobs; null otherwise", |check: &Self| check.over_packets),
+            Column::new("difference", "as printed", "`ours` minus `published`; null if the row was not run", |check: &Self| check.value().map(|ours| ours - check.published)),
+            Column::new("tolerance", "", "accepted difference, or direction of a bound", |check: &Self| check.tolerance.to_string()),
+            Column::new(Check::BOUND, "", "source of the bound: ours (chosen for a claim in words) or printed", |check: &Self| check.bound().to_string()),
+            Column::text(Check::OUT_OF_SAMPLE, "yes if no rule, constant or network was fitted to the printed number or claim; otherwise no", |check: &Self| Some(check.out_of_sample())),
+            Column::new(Check::VERDICT, "", "verdict: same, within, undecided, differs (a number), contradicts (a claim), or \"not judged\" or \"not run\" with the reason", |check: &Self| check.verdict().to_string()),
+            Column::new("known", "as printed", "replay's number when it was declared to be beyond the tolerance; null if there is no declaration", |check: &Self| check.known.as_ref().map(|known| known.ours)),
+            Column::text("known_why", "presumed reason of a declared difference; null if there is no declaration", |check: &Self| check.known.as_ref().map(|known| known.why.as_str())),
+            Column::text("note", "remarks", |check: &Self| Some(&check.note)),
         ]
     }
 }

@@ -420,7 +420,7 @@ fn value(row: &Row, results: &Results, workload: &Workload) -> Option<f64> {
     let result = results.get(&(row.scheduler.clone(), row.strategy()))?;
     let metrics = &result.metrics;
     match row.metric {
-        Metric::MeanPairwiseL1 => return Some(metrics.mean_pairwise_l1),
+        Metric::MeanPairwiseL1 => return Some(metrics.pairwise.mean_pairwise_l1),
         Metric::TiedDecisions => return metrics.ties.map(|ties| ties.tied_decisions as f64),
         Metric::TiedPercent => return metrics.ties.map(|ties| ties.tied_percent),
         Metric::MeanTied => return metrics.ties.map(|ties| ties.mean_tied),
@@ -442,8 +442,8 @@ fn value(row: &Row, results: &Results, workload: &Workload) -> Option<f64> {
     }
     let baseline = results.get(&(row.scheduler.clone(), row.allocator.clone()))?;
     if row.metric == Metric::ImprovementPercent {
-        let whole = baseline.metrics.mean_pairwise_l1;
-        return Some(100.0 * (1.0 - metrics.mean_pairwise_l1 / whole));
+        let whole = baseline.metrics.pairwise.mean_pairwise_l1;
+        return Some(100.0 * (1.0 - metrics.pairwise.mean_pairwise_l1 / whole));
     }
     by_size_value(row.metric, &baseline.by_size, &result.by_size, result.processors)
 }

@@ -17,9 +17,10 @@ use crate::trace::Workload;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup, Times};
 use replay_core::machine::Machine;
+use replay_core::metrics::{JobMeasures, Submitted};
 use replay_core::number::counted;
 use replay_core::simulation::is_always_coupled;
-use replay_core::table::{Column, Table as Rows, name};
+use replay_core::table::{Column, Table as Rows};
 use replay_core::topology::NodeId;
 use replay_core::workload::Job;
 use replay_experiment::{Measure, Trace};
@@ -82,20 +83,20 @@ impl Rows for Row {
 
     fn columns() -> Vec<Column<Self>> {
         vec![
-            Column::new(name::job, "", "job number in the trace", |row: &Self| row.job.number),
-            Column::new(name::submit, "s", "submission time", |row: &Self| row.job.submit),
-            Column::new(name::size, "processors", "number of processors", |row: &Self| {
+            Column::new(Submitted::JOB, "", "job number in the trace", |row: &Self| row.job.number),
+            Column::new(Submitted::SUBMIT, "s", "submission time", |row: &Self| row.job.submit),
+            Column::new(Submitted::SIZE, "processors", "number of processors", |row: &Self| {
                 row.job.size
             }),
-            Column::new(name::run_time, "s", "run time", |row: &Self| row.job.run),
+            Column::new(JobMeasures::RUN_TIME, "s", "run time", |row: &Self| row.job.run),
             Column::new(
-                name::start,
+                JobMeasures::START,
                 "s",
                 "start time; null if the job has not started",
                 |row: &Self| row.start,
             ),
             Column::new(
-                name::wait,
+                JobMeasures::WAIT,
                 "s",
                 "start time minus submission time; null if the job has not started",
                 |row: &Self| row.start.map(|start| start - row.job.submit),

@@ -18,7 +18,7 @@ use polars_parquet::write::{
 use pyo3::exceptions::{PyImportError, PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
-use replay_core::table::{Align, Name, Sheet, Table as Rows, TableInfo, name, ranges};
+use replay_core::table::{Align, Name, Sheet, Table as Rows, TableInfo, ranges};
 use replay_experiment::RunResult;
 use replay_import::columns::Footer;
 use replay_output::frame::frame;
@@ -324,7 +324,7 @@ impl Table {
 
     /// Returns the rows of one run, which are successive.
     fn of_run(&self, run: i64) -> PyResult<Self> {
-        let runs = self.named().find(|(name, _)| *name == name::run.text());
+        let runs = self.named().find(|(name, _)| *name == RunResult::RUN.text());
         let runs = runs.and_then(|(_, column)| typed::<PrimitiveArray<i64>>(column));
         let runs = runs.ok_or_else(|| PyKeyError::new_err("no column run"))?;
         let is_of_run = |row: &usize| runs.get(*row) == Some(run);

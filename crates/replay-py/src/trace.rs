@@ -12,8 +12,9 @@ use replay::cli::embed::{self, TraceText};
 use crate::error::{DataError, rejected, report};
 use crate::pool::on_threads;
 use crate::table::Table;
+use replay_core::metrics::{JobMeasures, Submitted};
 use replay_core::swf::Decoder;
-use replay_core::table::{Column, Table as Rows, name};
+use replay_core::table::{Column, Table as Rows};
 use replay_core::workload::stochastic::{ShapeFile, shapes_path};
 use replay_core::workload::{Job, Workload as Jobs};
 
@@ -40,13 +41,18 @@ impl Rows for Row<'_> {
 
     fn columns() -> Vec<Column<Self>> {
         vec![
-            Column::new(name::job, "", "job number in the trace", |row: &Self| row.0.number),
-            Column::new(name::submit, "s", "submission time", |row: &Self| row.0.submit),
-            Column::new(name::run_time, "s", "run time", |row: &Self| row.0.run),
-            Column::new(name::estimate, "s", "user's estimate of the run time", |row: &Self| {
-                row.0.estimate
+            Column::new(Submitted::JOB, "", "job number in the trace", |row: &Self| row.0.number),
+            Column::new(Submitted::SUBMIT, "s", "submission time", |row: &Self| row.0.submit),
+            Column::new(JobMeasures::RUN_TIME, "s", "run time", |row: &Self| row.0.run),
+            Column::new(
+                Submitted::ESTIMATE,
+                "s",
+                "user's estimate of the run time",
+                |row: &Self| row.0.estimate,
+            ),
+            Column::new(Submitted::SIZE, "processors", "number of processors", |row: &Self| {
+                row.0.size
             }),
-            Column::new(name::size, "processors", "number of processors", |row: &Self| row.0.size),
         ]
     }
 }

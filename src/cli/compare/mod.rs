@@ -4,7 +4,7 @@ mod projection;
 mod schedule;
 mod table;
 
-use replay_core::table::{Name, name};
+use replay_core::table::Name;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -24,13 +24,15 @@ use crate::cli::print::{FormatArg, SortArg, TableArgs};
 use crate::cli::result_kind::Kind;
 use crate::cli::terminal::stdout;
 use replay_core::metrics::blocks::FEWEST;
-use replay_core::metrics::comparable;
+use replay_core::metrics::{Submitted, comparable};
 use replay_core::number::{counted, fixed, grouped};
 use replay_core::sanitize::excerpt;
 use replay_core::workload::JobIds;
+use replay_experiment::RunKey;
 use replay_experiment::compare::{
     CONTENDED, Compared, JobRow, JobTables, Pairs, REPLAYED, RunRow, correct,
 };
+use replay_experiment::contention::ContentionJobRow;
 use replay_experiment::contention::ranking::{Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::schedule_diff::StartChange;
@@ -143,10 +145,10 @@ impl By {
     fn column(self) -> Option<Name> {
         match self {
             By::Size => None,
-            By::User => Some(name::user),
-            By::Group => Some(name::group),
-            By::Queue => Some(name::queue),
-            By::Partition => Some(name::partition),
+            By::User => Some(Submitted::USER),
+            By::Group => Some(Submitted::GROUP),
+            By::Queue => Some(Submitted::QUEUE),
+            By::Partition => Some(Submitted::PARTITION),
         }
     }
 }
@@ -202,8 +204,10 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         args.fail_if_worse.iter().map(|text| limit(text, tables)).collect::<Result<_, _>>()?;
     let (mut compared, mut of_runs) = (Vec::new(), Vec::new());
     let mut limits_of: Vec<(f64, Compared)> = Vec::new();
-    let stretch =
-        measures.iter().copied().find(|&measure| tables.measures[measure] == name::stretch);
+    let stretch = measures
+        .iter()
+        .copied()
+        .find(|&measure| tables.measures[measure] == ContentionJobRow::STRETCH);
     let of_both = paired(&base, &others, args.process.quiet)?;
     if let ([pair], FormatArg::Json | FormatArg::Csv, false) =
         (&of_both[..], args.table.format, args.process.quiet)
@@ -289,8 +293,8 @@ fn decided_by_two_jobs(
     let stretches = [(&names[0], base), (&names[1], other)]
         .map(|(name, jobs)| Stretches { strategy: name.clone(), jobs });
     let of = |key: Name| RunRow::KEY.iter().zip(&run.key).find(|(name, _)| **name == key);
-    let seed = of(name::seed).map_or("", |(_, seed)| seed);
-    let copy = match of(name::copy) {
+    let seed = of(RunKey::SEED).map_or("", |(_, seed)| seed);
+    let copy = match of(RunKey::COPY) {
         Some((_, copy)) if copy != "0" => format!(" copy {copy}"),
         _ => String::new(),
     };

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use super::SelectedRuns;
 use crate::cli::exit::Failure;
 use crate::cli::named_value::{distinct, one};
-use replay_core::metrics::comparable;
+use replay_core::metrics::{JobMeasures, Placement, comparable};
 use replay_core::number::fixed;
-use replay_core::table::{Column, Name, Table, name};
-use replay_experiment::RunResult;
+use replay_core::table::{Column, Name, Table};
 use replay_experiment::compare::{Compared, JobTables, REPLAYED, RunRow};
-use replay_experiment::contention::ContentionRun;
+use replay_experiment::contention::{Contention, ContentionRun};
+use replay_experiment::{RunKey, RunResult};
 use replay_output::report::{Align, Sheet};
 
 /// Property that consists of allocator and tie vector.
@@ -50,12 +50,13 @@ impl Axes {
             let place = self.place(run);
             let other = *first.entry(place.clone()).or_insert(run);
             let alike = |name: Name| {
-                [name::seed, name::copy].contains(&name) || value(run, name) == value(other, name)
+                [RunKey::SEED, RunKey::COPY].contains(&name)
+                    || value(run, name) == value(other, name)
             };
             if let Some(name) = RunRow::KEY.into_iter().find(|&name| !alike(name)) {
                 let [row, col] = place;
                 let advice = match name {
-                    name::tie => format!("use {STRATEGY}, which combines allocator and tie"),
+                    RunKey::TIE => format!("use {STRATEGY}, which combines allocator and tie"),
                     _ => "name one run of a folder by FOLDER:RUN".to_string(),
                 };
                 return Err(Failure::usage_message(format!(
@@ -73,9 +74,9 @@ fn value(run: &RunRow, name: Name) -> String {
         let place = RunRow::KEY.iter().position(|key| *key == name);
         place.and_then(|place| run.key.get(place)).map_or("", String::as_str)
     };
-    match (name, part(name::tie)) {
-        (STRATEGY, "") => part(name::allocator).to_string(),
-        (STRATEGY, tie) => format!("{} ({tie})", part(name::allocator)),
+    match (name, part(RunKey::TIE)) {
+        (STRATEGY, "") => part(RunKey::ALLOCATOR).to_string(),
+        (STRATEGY, tie) => format!("{} ({tie})", part(RunKey::ALLOCATOR)),
         (name, _) => part(name).to_string(),
     }
 }
@@ -98,26 +99,26 @@ impl Table for Projected {
         type C = Column<Projected>;
         vec![
             C::text(
-                name::row,
+                "row",
                 "value of the property --row, which is the same for all runs of this row",
                 |it| Some(&it.row),
             ),
             C::text(
-                name::col,
+                "col",
                 "value that the runs of the column have in common, in the property of --col",
                 |it| Some(&it.col),
             ),
-            C::text(name::projected_measure, "column of the table runs, or of contend", |it| {
+            C::text("projected_measure", "column of the table runs, or of contend", |it| {
                 Some(it.measure.text())
             }),
             C::new(
-                name::projected_runs,
+                "projected_runs",
                 "runs",
                 "number of runs of the cell, which differ in seed or perturbed copy",
                 |it| it.runs,
             ),
             C::new(
-                name::projected_mean,
+                "projected_mean",
                 "",
                 "mean of the measure over the runs of the cell, in the measure's unit",
                 |it| it.value,
@@ -149,12 +150,17 @@ impl RunMeasure {
     /// Returns the default measures.
     fn usual(tables: &JobTables) -> [Name; 4] {
         match *tables == REPLAYED {
-            true => [name::wait, name::turnaround, name::bounded_slowdown, name::pairwise_l1],
+            true => [
+                JobMeasures::WAIT,
+                JobMeasures::TURNAROUND,
+                JobMeasures::BOUNDED_SLOWDOWN,
+                Placement::PAIRWISE_L1,
+            ],
             false => [
-                name::mean_stretch,
-                name::mean_placement_factor,
-                name::mean_contention_factor,
-                name::mean_turnaround_cycles,
+                Contention::mean_stretch,
+                Contention::mean_placement_factor,
+                Contention::mean_contention_factor,
+                Contention::mean_turnaround_cycles,
             ],
         }
     }

@@ -2,7 +2,8 @@
 
 use replay_core::metrics::JobMeasures;
 use replay_core::number::{fixed, grouped};
-use replay_core::table::{Name, Table, name};
+use replay_core::table::{Name, Table};
+use replay_experiment::RunKey;
 use replay_experiment::compare::{CONTENDED, Compared, JobTables, REPLAYED, RunRow};
 use replay_experiment::contention::ContentionJobRow;
 use replay_output::report::{Align, Sheet, with_unit};
@@ -30,7 +31,11 @@ const RANKS: [(&str, u8); 15] = [
 const ROBUST: [&str; 4] = ["base median", "median", "base trimmed", "trimmed"];
 
 /// Measures with values near 1.
-const RATIOS: [Name; 3] = [name::stretch, name::placement_factor, name::contention_factor];
+const RATIOS: [Name; 3] = [
+    ContentionJobRow::STRETCH,
+    ContentionJobRow::PLACEMENT_FACTOR,
+    ContentionJobRow::CONTENTION_FACTOR,
+];
 
 /// Describes a pair of runs in a line, with the properties in which the runs differ. `folders` has the arguments as
 /// typed.
@@ -53,8 +58,8 @@ pub fn pair_in_words(runs: [&RunRow; 2], folders: [&str; 2]) -> String {
 /// Returns the name that messages use for a part of a run's key, such as "machine" for the topology.
 fn named(key: Name) -> &'static str {
     match key {
-        name::topology => "machine",
-        name::tie => "tie vector",
+        RunKey::TOPOLOGY => "machine",
+        RunKey::TIE => "tie vector",
         key => key.text(),
     }
 }
@@ -185,8 +190,8 @@ struct Names {
 /// Formats a part of a key; `None` for an empty tie vector or copy 0.
 fn part(key: Name, text: &str) -> Option<String> {
     match (key, text) {
-        (_, "") | (name::copy, "0") => None,
-        (name::seed | name::copy | name::policy, _) => Some(format!("{key} {text}")),
+        (_, "") | (RunKey::COPY, "0") => None,
+        (RunKey::SEED | RunKey::COPY | RunKey::POLICY, _) => Some(format!("{key} {text}")),
         _ => Some(text.to_string()),
     }
 }
@@ -222,6 +227,7 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use replay_core::metrics::Placement;
 
     fn run(key: [&str; 8]) -> RunRow {
         RunRow { run: 0, key: key.map(str::to_string).to_vec() }
@@ -288,7 +294,8 @@ mod tests {
             .iter()
             .flat_map(|name| {
                 let key = ["KTH-SP2-1996-2", "10x10", "easy", name, "", "johnson", "1", "0"];
-                [name::wait, name::pairwise_l1].map(|measure| (run(key), compared(measure)))
+                [JobMeasures::WAIT, Placement::PAIRWISE_L1]
+                    .map(|measure| (run(key), compared(measure)))
             })
             .collect();
         let bases = [rows[0].0.clone(), rows[2].0.clone()];

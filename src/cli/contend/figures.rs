@@ -1,6 +1,6 @@
 //! Figures of `replay contend`: comparisons of allocators, scatter plots of pairs of metrics, and maps of link use.
 
-use replay_core::table::{Name, name};
+use replay_core::table::Name;
 use std::path::PathBuf;
 
 use replay_core::number::grouped;
@@ -130,39 +130,45 @@ struct Beside {
 const COMPARED: [(&str, Name, Option<Beside>, f64, f64); 5] = [
     (
         "Stretch",
-        name::median_stretch,
+        Contention::median_stretch,
         Some(Beside {
-            interval: [name::median_stretch_low, name::median_stretch_high],
-            trimmed_mean: name::trimmed_mean_stretch,
-            p95: name::p95_stretch,
+            interval: [Contention::median_stretch_low, Contention::median_stretch_high],
+            trimmed_mean: Contention::trimmed_mean_stretch,
+            p95: Contention::p95_stretch,
         }),
         1.0,
         1.0,
     ),
     (
         "Placement",
-        name::median_placement_factor,
+        Contention::median_placement_factor,
         Some(Beside {
-            interval: [name::median_placement_factor_low, name::median_placement_factor_high],
-            trimmed_mean: name::trimmed_mean_placement_factor,
-            p95: name::p95_placement_factor,
+            interval: [
+                Contention::median_placement_factor_low,
+                Contention::median_placement_factor_high,
+            ],
+            trimmed_mean: Contention::trimmed_mean_placement_factor,
+            p95: Contention::p95_placement_factor,
         }),
         1.0,
         1.0,
     ),
     (
         "Contention",
-        name::median_contention_factor,
+        Contention::median_contention_factor,
         Some(Beside {
-            interval: [name::median_contention_factor_low, name::median_contention_factor_high],
-            trimmed_mean: name::trimmed_mean_contention_factor,
-            p95: name::p95_contention_factor,
+            interval: [
+                Contention::median_contention_factor_low,
+                Contention::median_contention_factor_high,
+            ],
+            trimmed_mean: Contention::trimmed_mean_contention_factor,
+            p95: Contention::p95_contention_factor,
         }),
         1.0,
         1.0,
     ),
-    ("Distance (hops)", name::mean_distance, None, 1.0, 0.0),
-    ("Dispersal (%)", name::mean_sending_dispersal, None, 100.0, 0.0),
+    ("Distance (hops)", Contention::mean_distance, None, 1.0, 0.0),
+    ("Dispersal (%)", Contention::mean_sending_dispersal, None, 100.0, 0.0),
 ];
 
 /// Returns a figure that compares the medians of stretch and of its two factors, and the mean distances. If there are
@@ -189,7 +195,7 @@ fn comparison(group: &[&ContentionRun], shaken: &[ShakenRow]) -> Comparison {
         [] => runs.sort_by(|a, b| ranking::order(&a.means, &b.means)),
         _ => runs.sort_by(|a, b| {
             let key = |run: &ContentionRun| {
-                [name::median_stretch, name::trimmed_mean_stretch]
+                [Contention::median_stretch, Contention::trimmed_mean_stretch]
                     .map(|metric| number(run, metric).unwrap_or(f64::INFINITY))
             };
             let ([a, first], [b, second]) = (key(a), key(b));

@@ -1,6 +1,5 @@
 //! Tables of `replay contend`.
 
-use replay_core::table::name;
 use std::path::{Path, PathBuf};
 
 use replay_core::number::fixed;
@@ -47,29 +46,29 @@ const STRETCHES: &str = "stretch, placement and contention: medians over the job
 /// Returns the printed table of stretch and its factors, with a row for each run.
 fn stretches(runs: &[ContentionRun]) -> Sheet {
     let mut shown = keys(runs);
-    shown.push(Shown::column(name::median_stretch, "stretch", 4));
+    shown.push(Shown::column(Contention::median_stretch, "stretch", 4));
     let interval = |run: &ContentionRun| {
         let [low, high] = [run.means.median_stretch_low?, run.means.median_stretch_high?];
         Some(format!("{} to {}", fixed(low, 4), fixed(high, 4)))
     };
     shown.push(Shown::text("95 %", interval).right());
     let of_all = [
-        (name::p95_stretch, "p95 stretch"),
-        (name::trimmed_mean_stretch, "trimmed stretch"),
-        (name::mean_stretch, "mean stretch"),
+        (Contention::p95_stretch, "p95 stretch"),
+        (Contention::trimmed_mean_stretch, "trimmed stretch"),
+        (Contention::mean_stretch, "mean stretch"),
     ];
     shown.extend(of_all.map(|(name, title)| Shown::column(name, title, 4)));
-    shown.push(Shown::column(name::sending_jobs, "sending", 0));
-    shown.push(Shown::column(name::off_target_jobs, "off target", 0));
+    shown.push(Shown::column(Contention::sending_jobs, "sending", 0));
+    shown.push(Shown::column(Contention::off_target_jobs, "off target", 0));
     let of_factors = [
-        (name::median_placement_factor, "placement"),
-        (name::p95_placement_factor, "p95 placement"),
-        (name::trimmed_mean_placement_factor, "trimmed placement"),
-        (name::mean_placement_factor, "mean placement"),
-        (name::median_contention_factor, "contention"),
-        (name::p95_contention_factor, "p95 contention"),
-        (name::trimmed_mean_contention_factor, "trimmed contention"),
-        (name::mean_contention_factor, "mean contention"),
+        (Contention::median_placement_factor, "placement"),
+        (Contention::p95_placement_factor, "p95 placement"),
+        (Contention::trimmed_mean_placement_factor, "trimmed placement"),
+        (Contention::mean_placement_factor, "mean placement"),
+        (Contention::median_contention_factor, "contention"),
+        (Contention::p95_contention_factor, "p95 contention"),
+        (Contention::trimmed_mean_contention_factor, "trimmed contention"),
+        (Contention::mean_contention_factor, "mean contention"),
     ];
     shown.extend(of_factors.map(|(name, title)| Shown::column(name, title, 4)));
     let sheet = Sheet::of(runs.iter().filter(|run| run.is_unshaken()), shown);
@@ -80,16 +79,16 @@ fn stretches(runs: &[ContentionRun]) -> Sheet {
 fn traffic(runs: &[ContentionRun]) -> Sheet {
     let mut shown = keys(runs);
     shown.extend([
-        Shown::measure(name::mean_latency, "latency", 2),
-        Shown::measure(name::mean_blocking, "blocking", 2),
-        Shown::measure(name::latency, "packet latency", 2),
-        Shown::measure(name::blocking, "packet blocking", 2),
-        Shown::column(name::mean_hops, "hops", 3),
-        Shown::measure(name::mean_sending_pairwise_l1, "pairwise L1", 2),
-        Shown::measure(name::mean_distance, "distance", 3),
-        Shown::column(name::mean_sending_dispersal, "dispersal", 3),
-        Shown::measure(name::mean_turnaround_cycles, "turnaround", 0),
-        Shown::percent(name::utilization, "util %", 2),
+        Shown::measure(Contention::mean_latency, "latency", 2),
+        Shown::measure(Contention::mean_blocking, "blocking", 2),
+        Shown::measure(Contention::latency, "packet latency", 2),
+        Shown::measure(Contention::blocking, "packet blocking", 2),
+        Shown::column(Contention::mean_hops, "hops", 3),
+        Shown::measure(Contention::mean_sending_pairwise_l1, "pairwise L1", 2),
+        Shown::measure(Contention::mean_distance, "distance", 3),
+        Shown::column(Contention::mean_sending_dispersal, "dispersal", 3),
+        Shown::measure(Contention::mean_turnaround_cycles, "turnaround", 0),
+        Shown::percent(Contention::utilization, "util %", 2),
     ]);
     Sheet::of(runs.iter().filter(|run| run.is_unshaken()), shown)
 }
@@ -98,13 +97,13 @@ fn traffic(runs: &[ContentionRun]) -> Sheet {
 /// several machines or seeds.
 fn keys<'a>(runs: &[ContentionRun]) -> Vec<Shown<'a, ContentionRun>> {
     let (machines, seeds) = varied(runs.iter().map(|run| &run.key));
-    let mut shown = vec![Shown::column(name::trace, "trace", 0)];
-    shown.extend(machines.then(|| Shown::column(name::topology, "machine", 0)));
+    let mut shown = vec![Shown::column(RunKey::TRACE, "trace", 0)];
+    shown.extend(machines.then(|| Shown::column(RunKey::TOPOLOGY, "machine", 0)));
     shown.extend(
-        [name::scheduler, name::allocator, name::tie]
+        [RunKey::SCHEDULER, RunKey::ALLOCATOR, RunKey::TIE]
             .map(|name| Shown::column(name, name.text(), 0)),
     );
-    shown.extend(seeds.then(|| Shown::column(name::seed, "seed", 0)));
+    shown.extend(seeds.then(|| Shown::column(RunKey::SEED, "seed", 0)));
     shown
 }
 
@@ -128,7 +127,7 @@ fn correlations(all: &[Correlations<'_>]) -> Sheet {
         }
         Some(name)
     };
-    let mut shown = vec![Shown::text("over", over), Shown::column(name::points, "of", 0)];
+    let mut shown = vec![Shown::text("over", over), Shown::column(Correlations::POINTS, "of", 0)];
     for pair in &PAIRS {
         shown.push(Shown::column(pair.pearson.0, pair.title, 3));
         shown.push(Shown::column(pair.spearman.0, "by rank", 3));

@@ -1,6 +1,5 @@
 //! `replay show --candidates`: the candidates of one decision.
 
-use replay_core::table::name;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -296,22 +295,22 @@ impl Results for Decision<'_> {
         let listed = &self.rows()[..self.rows().len().min(LISTED)];
         if listed.iter().any(ScoredCandidate::is_box) {
             let shown = vec![
-                Shown::column(name::candidate_number, "candidate", 0),
+                Shown::column(ScoredCandidate::CANDIDATE_NUMBER, "candidate", 0),
                 Shown::text("box at", centre),
                 Shown::text("score", |one: &ScoredCandidate| Some(one.label())),
             ];
             return vec![Sheet::of(listed, shown)];
         }
         let shown = vec![
-            Shown::column(name::candidate_number, "candidate", 0),
+            Shown::column(ScoredCandidate::CANDIDATE_NUMBER, "candidate", 0),
             Shown::text("centre", processor),
-            Shown::column(name::last_shell, "last shell", 0),
-            Shown::column(name::score, "score", 0),
-            Shown::column(name::set, "set", 0),
-            Shown::column(name::free_weight, "free", 0).optional(),
-            Shown::column(name::wall_weight, "walls", 0).optional(),
-            Shown::column(name::busy_weight, "busy", 0).optional(),
-            Shown::column(name::tie_value, "tie value", 0).optional(),
+            Shown::column(ScoredCandidate::LAST_SHELL, "last shell", 0),
+            Shown::column(ScoredCandidate::SCORE, "score", 0),
+            Shown::column(ScoredCandidate::SET, "set", 0),
+            Shown::column(ScoredCandidate::FREE_WEIGHT, "free", 0).optional(),
+            Shown::column(ScoredCandidate::WALL_WEIGHT, "walls", 0).optional(),
+            Shown::column(ScoredCandidate::BUSY_WEIGHT, "busy", 0).optional(),
+            Shown::column(ScoredCandidate::TIE_VALUE, "tie value", 0).optional(),
         ];
         vec![Sheet::of(listed, shown)]
     }

@@ -1,7 +1,6 @@
 //! A window of a run as bars over time or as a film, and a whole run as events.
 
 use replay_centre::CurveOptions;
-use replay_core::table::name;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +14,7 @@ use crate::cli::output::configuration;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
-use replay_core::metrics::Allocation;
+use replay_core::metrics::{Allocation, JobMeasures, Submitted};
 use replay_core::number::{counted, duration, grouped};
 use replay_core::swf::Header;
 use replay_core::topology::{NodeId, Topology};
@@ -372,19 +371,19 @@ impl<'b> Results for WindowRows<'_, 'b> {
             let id = notation.ids.as_ref().and_then(|ids| ids.id(row.row.job));
             id.map(str::to_string)
         };
-        let mut columns = vec![Shown::column(name::job, "job", 0)];
+        let mut columns = vec![Shown::column(Submitted::JOB, "job", 0)];
         columns.extend(notation.ids.is_some().then(|| Shown::text("id", id).right()));
         match notation.epoch {
             None => columns.extend([
-                Shown::column(name::start, "start s", 0),
-                Shown::column(name::end, "end s", 0),
+                Shown::column(JobMeasures::START, "start s", 0),
+                Shown::column(JobMeasures::END, "end s", 0),
             ]),
             Some(_) => columns.extend([
                 Shown::text("start", |row: &Self::Row| notation.date(row.row.start)),
                 Shown::text("end", |row: &Self::Row| notation.date(row.row.end)),
             ]),
         }
-        columns.push(Shown::column(name::nodes, "processors", 0));
+        columns.push(Shown::column(Allocation::NODES, "processors", 0));
         vec![Sheet::of(&self.rows, columns)]
     }
 

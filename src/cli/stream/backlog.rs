@@ -13,7 +13,7 @@ use crate::cli::session::Session;
 use crate::cli::shards::Shards;
 use replay_backlog::{Backlog, Bench, Best, Busy, Estimates, Found, Mix, Outcome, Rule, Setting};
 use replay_core::metrics::estimate::StopRule;
-use replay_core::table::{Table, name};
+use replay_core::table::Table;
 use replay_core::topology::Topology;
 use replay_output::report::{Sheet, Shown};
 use replay_slurm::placement::menu::{Anchors, Menu};
@@ -252,21 +252,21 @@ impl<Row: Table> Results for BacklogResults<'_, Row> {
 /// Returns the printed columns that all tables of backlogs have: mix, estimates and backlog.
 fn of_backlogs<Row: Table + 'static>() -> Vec<Shown<'static, Row>> {
     vec![
-        Shown::column(name::mix, "mix", 0),
-        Shown::column(name::estimates, "estimates", 0),
-        Shown::column(name::window, "backlog", 0),
+        Shown::column(Outcome::MIX, "mix", 0),
+        Shown::column(Outcome::ESTIMATES, "estimates", 0),
+        Shown::column(Outcome::WINDOW, "backlog", 0),
     ]
 }
 
 fn of_settings() -> Vec<Shown<'static, Outcome>> {
     let mut shown = of_backlogs();
     shown.extend([
-        Shown::column(name::rule, "rule", 0),
-        Shown::column(name::saturated_utilization, "util %", 2)
-            .plus_minus(name::saturated_utilization_half_width, 2),
-        Shown::column(name::gain_on_slurm, "gain on slurm, points", 2)
-            .plus_minus(name::gain_on_slurm_half_width, 2),
-        Shown::column(name::streams, "runs", 0),
+        Shown::column(Outcome::RULE, "rule", 0),
+        Shown::column(Outcome::SATURATED_UTILIZATION, "util %", 2)
+            .plus_minus(Outcome::SATURATED_UTILIZATION_HALF_WIDTH, 2),
+        Shown::column(Outcome::GAIN_ON_SLURM, "gain on slurm, points", 2)
+            .plus_minus(Outcome::GAIN_ON_SLURM_HALF_WIDTH, 2),
+        Shown::column(Outcome::STREAMS, "runs", 0),
     ]);
     shown
 }
@@ -274,13 +274,13 @@ fn of_settings() -> Vec<Shown<'static, Outcome>> {
 fn of_searches() -> Vec<Shown<'static, Found>> {
     let mut shown = of_backlogs();
     shown.extend([
-        Shown::column(name::way, "found", 0),
-        Shown::column(name::ways_tried, "tried", 0),
-        Shown::column(name::first_half_gain_on_slurm, "gain on slurm, first half", 2),
-        Shown::column(name::second_half_gain_on_slurm, "second half", 2)
-            .plus_minus(name::second_half_gain_on_slurm_half_width, 2),
-        Shown::column(name::second_half_gain_on_dl, "gain on dl, second half", 2)
-            .plus_minus(name::second_half_gain_on_dl_half_width, 2),
+        Shown::column(Found::WAY, "found", 0),
+        Shown::column(Found::WAYS_TRIED, "tried", 0),
+        Shown::column(Found::FIRST_HALF_GAIN_ON_SLURM, "gain on slurm, first half", 2),
+        Shown::column(Found::SECOND_HALF_GAIN_ON_SLURM, "second half", 2)
+            .plus_minus(Found::SECOND_HALF_GAIN_ON_SLURM_HALF_WIDTH, 2),
+        Shown::column(Found::SECOND_HALF_GAIN_ON_DL, "gain on dl, second half", 2)
+            .plus_minus(Found::SECOND_HALF_GAIN_ON_DL_HALF_WIDTH, 2),
     ]);
     shown
 }

@@ -32,8 +32,8 @@ use replay_core::allocator::{
 };
 use replay_core::cancel::CancelToken;
 use replay_core::machine::Machine;
-use replay_core::topology::{Grid, NodeId};
 use replay_core::number::counted;
+use replay_core::topology::{Grid, NodeId};
 
 /// The options by default. Steps are requests.
 pub const DEFAULT_TUNING: Tuning = Tuning { shadows: 24, every: 256, memory: 65536 };

@@ -1,6 +1,7 @@
 //! The processors of each job, with one entry for each allocation.
 
-use crate::table::{Column, Name, name, ranges};
+use crate::metrics::{JobMeasures, Submitted};
+use crate::table::{Column, names, ranges};
 use crate::topology::{Grid, NodeId, Topology};
 
 /// One allocation. A job has several allocations if it was interrupted and started again.
@@ -29,6 +30,10 @@ pub struct Filled {
 }
 
 impl Allocation {
+    names! {
+        NODES = "nodes",
+    }
+
     /// Creates an allocation on a machine.
     pub fn new(topology: &Topology, job: i64, [start, end]: [i64; 2], nodes: &[NodeId]) -> Self {
         let filled = topology.grid().and_then(|grid| Filled::by(grid, nodes));
@@ -45,17 +50,17 @@ impl Allocation {
     pub fn columns() -> Vec<Column<Self>> {
         type C = Column<Allocation>;
         let mut columns = vec![
-            C::new(name::job, "", "job number in the trace", |it| it.job),
-            C::new(name::start, "s", "start, in trace time", |it| it.start),
-            C::new(name::end, "s", END, |it| it.end),
-            C::new(name::nodes, "", NODES, Self::numbers),
+            C::new(Submitted::JOB, "", "job number in the trace", |it| it.job),
+            C::new(JobMeasures::START, "s", "start, in trace time", |it| it.start),
+            C::new(JobMeasures::END, "s", END, |it| it.end),
+            C::new(Allocation::NODES, "", NODES, Self::numbers),
         ];
-        const FILLED: [(Name, &str, Name, &str); 3] = [
-            (name::base_x, "x of the corner with the smallest coordinates if the processors fill a box, which may \
-                wrap around on a torus; null otherwise and on machines that are not grids", name::side_x, "side along \
+        const FILLED: [(&str, &str, &str, &str); 3] = [
+            ("base_x", "x of the corner with the smallest coordinates if the processors fill a box, which may \
+                wrap around on a torus; null otherwise and on machines that are not grids", "side_x", "side along \
                 x of the box that the processors fill; null if the processors do not fill a box"),
-            (name::base_y, "y of that corner", name::side_y, "side along y of the box that the processors fill"),
-            (name::base_z, "z of that corner; 0 in two dimensions", name::side_z, "side along z of the box that the \
+            ("base_y", "y of that corner", "side_y", "side along y of the box that the processors fill"),
+            ("base_z", "z of that corner; 0 in two dimensions", "side_z", "side along z of the box that the \
                 processors fill; 1 in two dimensions"),
         ];
         columns.extend((0..3).map(|axis| C::new(FILLED[axis].0, "", FILLED[axis].1, move |it| it.filled.map(|filled| i64::from(filled.base[axis])))));

@@ -1,8 +1,22 @@
 //! The table of the candidates of a decision.
 
 use crate::allocator::candidate_set::{ScoredCandidate, Term};
+use crate::metrics::Allocation;
 use crate::metrics::allocations::{NODES, numbers};
-use crate::table::{Column, Table, name};
+use crate::table::{Column, Table, names};
+
+impl ScoredCandidate {
+    names! {
+        BUSY_WEIGHT = "busy_weight",
+        CANDIDATE_NUMBER = "candidate_number",
+        FREE_WEIGHT = "free_weight",
+        LAST_SHELL = "last_shell",
+        SCORE = "score",
+        SET = "set",
+        TIE_VALUE = "tie_value",
+        WALL_WEIGHT = "wall_weight",
+    }
+}
 
 impl Table for ScoredCandidate {
     const NAME: &'static str = "candidates";
@@ -13,23 +27,23 @@ impl Table for ScoredCandidate {
         type C = Column<ScoredCandidate>;
         let sum = |term: Term| move |it: &ScoredCandidate| it.tie.map(|_| it.sum(term));
         vec![
-            C::new(name::candidate_number, "", "position among all candidates in the order of evaluation, from 1", |it| it.number),
-            C::new(name::centre_x, "", "x of the centre of the shells, or of the first corner of a box", |it| i64::from(it.centre[0])),
-            C::new(name::centre_y, "", "y of the centre or corner", |it| i64::from(it.centre[1])),
-            C::new(name::centre_z, "", "z of the centre or corner; 0 in two dimensions", |it| i64::from(it.centre[2])),
-            C::new(name::last_shell, "", "number of the shell of the outermost processor; the centre is shell 0; 0 \
+            C::new(ScoredCandidate::CANDIDATE_NUMBER, "", "position among all candidates in the order of evaluation, from 1", |it| it.number),
+            C::new("centre_x", "", "x of the centre of the shells, or of the first corner of a box", |it| i64::from(it.centre[0])),
+            C::new("centre_y", "", "y of the centre or corner", |it| i64::from(it.centre[1])),
+            C::new("centre_z", "", "z of the centre or corner; 0 in two dimensions", |it| i64::from(it.centre[2])),
+            C::new(ScoredCandidate::LAST_SHELL, "", "number of the shell of the outermost processor; the centre is shell 0; 0 \
                 for boxes", |it: &ScoredCandidate| it.last_shell()),
-            C::new(name::score, "", "score of the candidate by the strategy's rule (replay list allocators), for a \
+            C::new(ScoredCandidate::SCORE, "", "score of the candidate by the strategy's rule (replay list allocators), for a \
                 box the number of places of larger boxes that the box blocks; lower is better", |it| it.score),
-            C::new(name::set, "", "number of the candidate's processor set among the distinct sets, from 1", |it| it.set),
-            C::new(name::free_weight, "", "sum of the weights of nearby free processors; AF multiplies this sum; null \
+            C::new(ScoredCandidate::SET, "", "number of the candidate's processor set among the distinct sets, from 1", |it| it.set),
+            C::new(ScoredCandidate::FREE_WEIGHT, "", "sum of the weights of nearby free processors; AF multiplies this sum; null \
                 without a tie vector", sum(Term::Free)),
-            C::new(name::wall_weight, "", "sum of the weights of the candidate's processors along walls; WF \
+            C::new(ScoredCandidate::WALL_WEIGHT, "", "sum of the weights of the candidate's processors along walls; WF \
                 multiplies this sum", sum(Term::Wall)),
-            C::new(name::busy_weight, "", "sum of the weights of busy processors just outside the candidate; BF \
+            C::new(ScoredCandidate::BUSY_WEIGHT, "", "sum of the weights of busy processors just outside the candidate; BF \
                 multiplies this sum", sum(Term::Busy)),
-            C::new(name::tie_value, "", "AF x free_weight - WF x wall_weight - BF x busy_weight; for a box, the weighted sum of its terms; lower is better; null without a tie vector or terms", |it| it.tie),
-            C::new(name::nodes, "", NODES, |it: &ScoredCandidate| numbers(&it.nodes)),
+            C::new(ScoredCandidate::TIE_VALUE, "", "AF x free_weight - WF x wall_weight - BF x busy_weight; for a box, the weighted sum of its terms; lower is better; null without a tie vector or terms", |it| it.tie),
+            C::new(Allocation::NODES, "", NODES, |it: &ScoredCandidate| numbers(&it.nodes)),
         ]
     }
 }

@@ -8,11 +8,12 @@
 use std::sync::LazyLock;
 
 use super::locality::Placement;
-use super::run::{Needs, RunMetrics};
-use crate::table::{Column, Name, name};
+use super::{Needs, RunMetrics};
+use crate::metrics::FoldingMetrics;
+use crate::table::{Column, Name};
 
 /// The column that determines whether a run [`folds`] jobs.
-pub const FOLDED: Name = name::folded_percent;
+pub const FOLDED: Name = FoldingMetrics::folded_percent;
 
 /// Returns whether any job of a run ran on fewer processors than requested. The argument is the run's value in the
 /// column [`FOLDED`]: `None` or NaN if the strategy does not fold jobs.
@@ -50,6 +51,10 @@ pub const WHY: &str =
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::JobMeasures;
+    use crate::metrics::PairwiseMetrics;
+    use crate::metrics::PlacementMetrics;
+    use crate::metrics::ScheduleMetrics;
 
     #[test]
     fn folding_runs_are_ranked_only_among_themselves() {
@@ -66,21 +71,21 @@ mod tests {
     #[test]
     fn recognises_distance_metrics() {
         for name in [
-            name::mean_pairwise_l1,
-            name::total_pairwise_l1,
-            name::mean_dispersal,
-            name::pairwise_l1,
-            name::distance,
+            PairwiseMetrics::mean_pairwise_l1,
+            PairwiseMetrics::total_pairwise_l1,
+            PlacementMetrics::mean_dispersal,
+            Placement::PAIRWISE_L1,
+            Placement::DISTANCE,
         ] {
             assert!(is_distance(name), "{name}");
         }
         for name in [
-            name::mean_wait,
-            name::mean_turnaround,
-            name::utilization,
-            name::folded_percent,
-            name::wait,
-            name::trace,
+            ScheduleMetrics::mean_wait,
+            ScheduleMetrics::mean_turnaround,
+            ScheduleMetrics::utilization,
+            FoldingMetrics::folded_percent,
+            JobMeasures::WAIT,
+            Name::new("trace"),
         ] {
             assert!(!is_distance(name), "{name}");
         }

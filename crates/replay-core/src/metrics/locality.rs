@@ -1,7 +1,7 @@
 //! Distances, diameter, dispersal and components of allocations.
 
 use super::hierarchy::{HierarchyLocality, HierarchyPlacement};
-use crate::table::{Column, name};
+use crate::table::{Column, names};
 use crate::topology::{Coord, Grid, MultiTorus, NodeId, PairDistances, Topology};
 
 /// Locality of the processors of one job. An allocation may have more processors than the job requested. The pairwise
@@ -32,6 +32,12 @@ pub struct Placement {
 }
 
 impl Placement {
+    names! {
+        COMPONENTS = "components",
+        DISTANCE = "distance",
+        PAIRWISE_L1 = "pairwise_l1",
+    }
+
     /// Returns the mean hop distance over the pairs of a job's `size` processors; 0 for one processor.
     pub fn distance(&self, size: u32) -> f64 {
         mean_distance(self.pairwise_l1, size)
@@ -45,25 +51,25 @@ impl Placement {
     ) -> Vec<Column<Row>> {
         type C<Row> = Column<Row>;
         vec![
-            C::new(name::pairwise_l1, "hops", "sum of hop distances over all pairs of requested processors, without \
+            C::new(Placement::PAIRWISE_L1, "hops", "sum of hop distances over all pairs of requested processors, without \
                 processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.pairwise_l1)),
-            C::new(name::distance, "hops", "mean hop distance over all pairs of requested processors; 0 for one processor", move |row| of(row).map(|(place, size)| place.distance(size))),
-            C::new(name::diameter, "hops", "largest L-infinity distance between two processors of the job, including \
+            C::new(Placement::DISTANCE, "hops", "mean hop distance over all pairs of requested processors; 0 for one processor", move |row| of(row).map(|(place, size)| place.distance(size))),
+            C::new("diameter", "hops", "largest L-infinity distance between two processors of the job, including \
                 processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.diameter)),
-            C::new(name::dispersal, "share", "share of processors in the smallest enclosing box that are not held by \
+            C::new("dispersal", "share", "share of processors in the smallest enclosing box that are not held by \
                 the job, from 0 \
                 to 1; processors lost to internal fragmentation are counted as held", move |row| of(row).map(|of| of.0.dispersal)),
-            C::new(name::weighted_dispersal, "processors", "dispersal multiplied by the number of processors, \
+            C::new("weighted_dispersal", "processors", "dispersal multiplied by the number of processors, \
                 including \
                 processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.weighted_dispersal)),
-            C::new(name::components, "components", "number of connected components of the job's processors, including \
+            C::new(Placement::COMPONENTS, "components", "number of connected components of the job's processors, including \
                 processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.components)),
-            C::new(name::box_x, "processors", "side along x of the smallest box around the job's processors, \
+            C::new("box_x", "processors", "side along x of the smallest box around the job's processors, \
                 including processors lost to internal fragmentation; on a hypercube the size of the smallest \
                 enclosing subcube", move |row| of(row).map(|of| of.0.bounding_box[0])),
-            C::new(name::box_y, "processors", "side along y of the smallest box around the job's processors; 1 on a \
+            C::new("box_y", "processors", "side along y of the smallest box around the job's processors; 1 on a \
                 hypercube", move |row| of(row).map(|of| of.0.bounding_box[1])),
-            C::new(name::box_z, "processors", "side along z of the smallest box around the job's processors; 1 in two \
+            C::new("box_z", "processors", "side along z of the smallest box around the job's processors; 1 in two \
                 dimensions and on a hypercube", move |row| of(row).map(|of| of.0.bounding_box[2])),
         ]
     }

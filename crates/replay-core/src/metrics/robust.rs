@@ -2,7 +2,7 @@
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-use super::run::percentile_of;
+use super::schedule::percentile_of;
 
 /// Share of the values that a [trimmed mean](trimmed_mean) excludes at each end.
 pub const TRIM: f64 = 0.05;

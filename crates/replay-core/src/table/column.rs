@@ -135,22 +135,22 @@ where
 impl<Row> Column<Row> {
     /// Creates a column of numbers, lists or owned text.
     pub fn new<T: Measure>(
-        name: Name,
+        name: impl Into<Name>,
         unit: &'static str,
         meaning: &'static str,
         read: impl Fn(&Row) -> T + Send + Sync + 'static,
     ) -> Self {
-        Self { name, unit, meaning, rises: false, get: T::get(read) }
+        Self { name: name.into(), unit, meaning, rises: false, get: T::get(read) }
     }
 
     /// Creates a column of numbers that need all 64 bits, such as seeds.
     pub fn unsigned(
-        name: Name,
+        name: impl Into<Name>,
         meaning: &'static str,
         read: impl Fn(&Row) -> u64 + Send + Sync + 'static,
     ) -> Self {
         let get = Get::U64(Box::new(move |row| Some(read(row))));
-        Self { name, unit: "", meaning, rises: false, get }
+        Self { name: name.into(), unit: "", meaning, rises: false, get }
     }
 
     /// Declares that larger values are better.
@@ -160,12 +160,12 @@ impl<Row> Column<Row> {
 
     /// Creates a column of text that is borrowed from the row.
     pub fn text(
-        name: Name,
+        name: impl Into<Name>,
         meaning: &'static str,
         read: impl for<'a> Fn(&'a Row) -> Option<&'a str> + Send + Sync + 'static,
     ) -> Self {
         let get = Get::Text(text(move |row| read(row).map(Cow::Borrowed)));
-        Self { name, unit: "", meaning, rises: false, get }
+        Self { name: name.into(), unit: "", meaning, rises: false, get }
     }
 
     /// Returns the type of the column.

@@ -14,7 +14,7 @@
 /// ```
 ///
 /// `rising` declares that larger values of the metric are better. Fields after `with` are not
-/// columns.
+/// columns. Each metric also becomes a constant with the name of its column, such as `QueueMeasures::max_wait`.
 #[macro_export]
 macro_rules! measures {
     (
@@ -37,10 +37,17 @@ macro_rules! measures {
                 Self { $($field: $value,)* $($($plain: $plain_value,)*)? }
             }
 
+            $(
+                #[doc = concat!("Name of the column `", stringify!($field), "`.")]
+                #[allow(non_upper_case_globals)]
+                pub const $field: $crate::table::Name =
+                    $crate::table::Name::new(stringify!($field));
+            )*
+
             /// Returns each metric as a column.
             pub fn columns() -> Vec<$crate::table::Column<Self>> {
                 vec![$($crate::table::Column::new(
-                    $crate::table::name::$field, $unit, $meaning, |measures: &Self| measures.$field,
+                    Self::$field, $unit, $meaning, |measures: &Self| measures.$field,
                 )$(.$rising())?,)*]
             }
         }

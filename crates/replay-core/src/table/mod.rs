@@ -12,7 +12,7 @@
 //! such as `0-3,7` in CSV ([`ranges`]).
 //!
 //! ```
-//! use replay_core::table::{Column, Name, Table, csv};
+//! use replay_core::table::{Column, Table, csv};
 //!
 //! struct Queue { name: String, waits: Vec<i64> }
 //!
@@ -22,8 +22,8 @@
 //!
 //!     fn columns() -> Vec<Column<Self>> {
 //!         vec![
-//!             Column::text(Name::new("queue"), "name of the queue", |q: &Queue| Some(q.name.as_str())),
-//!             Column::new(Name::new("max_wait"), "s", "longest wait; null without jobs", |q: &Queue| {
+//!             Column::text("queue", "name of the queue", |q: &Queue| Some(q.name.as_str())),
+//!             Column::new("max_wait", "s", "longest wait; null without jobs", |q: &Queue| {
 //!                 q.waits.iter().copied().max()
 //!             }),
 //!         ]
@@ -38,12 +38,12 @@
 mod column;
 mod fit;
 mod measures;
-pub mod name;
+mod name;
 mod records;
 mod sheet;
 mod write;
 
-pub use crate::measures;
+pub use crate::{measures, names};
 pub use column::{Column, ColumnInfo, Get, Kind, Measure, SHARE, Value};
 pub use fit::Fitted;
 pub use name::Name;

@@ -54,8 +54,8 @@ use replay_core::allocator::{
     Request, RunSetup, Stats,
 };
 use replay_core::machine::Machine;
-use replay_core::topology::{NodeId, Topology};
 use replay_core::number::counted;
+use replay_core::topology::{NodeId, Topology};
 
 /// When jobs are folded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -172,8 +172,8 @@ fn too_early_attempts_are_not_counted_as_refusals() {
         let system = recorder.metrics(0, 16, &overhead);
         // If no attempt had failed, the test would check nothing.
         assert!(overhead.attempts > jobs.len() as u64, "{name} {overhead:?}");
-        assert_eq!(system.refusals > 0, refuses, "{name} {system:?}");
-        assert_eq!(system.refused_sizes, Some(system.refusals), "{name}");
+        assert_eq!(system.fragmentation.refusals > 0, refuses, "{name} {system:?}");
+        assert_eq!(system.folding.refused_sizes, Some(system.fragmentation.refusals), "{name}");
     }
 }
 
@@ -230,20 +230,26 @@ fn a_folded_job_starts_early_and_runs_longer() {
     let jobs = [job(1, 0, 100, 4), job(2, 0, 10, 8)];
     let (plain, overhead) = run(&jobs, "cube-buddy", "hypercube:3").expect("it runs");
     assert_eq!((plain.starts(), plain.ends()), (&[0, 100][..], &[100, 110][..]));
-    assert_eq!(plain.metrics(0, 8, &overhead).folded_percent, None);
+    assert_eq!(plain.metrics(0, 8, &overhead).folding.folded_percent, None);
     let (folded, overhead) = run(&jobs, "rsr", "hypercube:3").expect("it runs");
     assert_eq!((folded.starts(), folded.ends()), (&[0, 0][..], &[100, 20][..]));
     let system = folded.metrics(0, 8, &overhead);
-    assert_eq!(system.utilization, (4.0 * 100.0 + 4.0 * 20.0) / 800.0);
-    assert_eq!((system.refused_sizes, system.folded_percent), (Some(1), Some(50.0)));
-    assert_eq!((system.mean_fold_stretch, system.lost_efficiency_percent), (Some(2.0), Some(0.0)));
+    assert_eq!(system.fragmentation.utilization, (4.0 * 100.0 + 4.0 * 20.0) / 800.0);
+    assert_eq!(
+        (system.folding.refused_sizes, system.folding.folded_percent),
+        (Some(1), Some(50.0))
+    );
+    assert_eq!(
+        (system.folding.mean_fold_stretch, system.folding.lost_efficiency_percent),
+        (Some(2.0), Some(0.0))
+    );
     // Amdahl's law with a serial fraction of one half. Relative to one processor, the run time is
     // 0.625 on 4 processors and 0.5625 on 8.
     let (half, overhead) =
         run(&jobs, "rsr[speedup=amdahl[serial=0.5]]", "hypercube:3").expect("it runs");
     assert_eq!(half.ends()[1], 12);
     // The run time of 10 * 0.625 / 0.5625 = 11.1 is rounded up to 12.
-    assert_eq!(half.metrics(0, 8, &overhead).mean_fold_stretch, Some(1.2));
+    assert_eq!(half.metrics(0, 8, &overhead).folding.mean_fold_stretch, Some(1.2));
 }
 
 /// The law gives 10 * 1.692 s on two of four processors, which is rounded up to 17 s. A job of run time 0 has no ratio.
@@ -255,14 +261,17 @@ fn measures_of_folding_use_the_run_times_of_the_replay() {
         let (recorder, overhead) = run(jobs, strategy, "2x2").expect("it runs");
         assert_eq!(recorder.ends()[0], 17);
         let system = recorder.metrics(0, 4, &overhead);
-        assert_eq!(system.mean_fold_stretch, Some(1.7));
-        let lost = system.lost_efficiency_percent.expect("it folds");
+        assert_eq!(system.folding.mean_fold_stretch, Some(1.7));
+        let lost = system.folding.lost_efficiency_percent.expect("it folds");
         assert!((lost - 100.0 * (17.0 * 2.0 - 10.0 * 4.0) / (17.0 * 2.0)).abs() < 1e-9, "{lost}");
     }
     let (recorder, overhead) = run(&jobs[1..], strategy, "2x2").expect("it runs");
     let system = recorder.metrics(0, 4, &overhead);
-    assert_eq!((system.mean_fold_stretch, system.lost_efficiency_percent), (Some(1.0), Some(0.0)));
-    assert_eq!(system.folded_percent, Some(100.0));
+    assert_eq!(
+        (system.folding.mean_fold_stretch, system.folding.lost_efficiency_percent),
+        (Some(1.0), Some(0.0))
+    );
+    assert_eq!(system.folding.folded_percent, Some(100.0));
 }
 
 proptest! {
@@ -286,7 +295,7 @@ proptest! {
             prop_assert!(*start >= job.submit);
             folded += usize::from(times > 1);
         }
-        let measured = recorder.metrics(0, 16, &overhead).folded_percent.expect("it folds");
+        let measured = recorder.metrics(0, 16, &overhead).folding.folded_percent.expect("it folds");
         let percent = 100.0 * folded as f64 / jobs.len() as f64;
         prop_assert!((measured - percent).abs() < 1e-9);
     }

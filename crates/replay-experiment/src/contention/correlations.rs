@@ -4,7 +4,7 @@
 use super::{ContentionRun, TraceRun};
 use crate::RunKey;
 use replay_core::metrics::correlation::{FEWEST, pearson, spearman};
-use replay_core::table::{Column, Name, Table, name};
+use replay_core::table::{Column, Name, Table, names};
 
 /// Measures of a job, or mean measures of an allocator.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -203,6 +203,12 @@ impl<'a> Correlations<'a> {
     }
 }
 
+impl Correlations<'_> {
+    names! {
+        POINTS = "points",
+    }
+}
+
 impl Table for Correlations<'_> {
     const NAME: &'static str = "correlations";
     const ROW: &'static str = "one row per run, computed over its sending jobs, and one row per trace, policy, machine, scheduler and seed, computed over the allocators";
@@ -211,15 +217,16 @@ impl Table for Correlations<'_> {
         let [trace, topology, scheduler, allocator, tie, policy, seed, _] =
             RunKey::columns(|key: &RunKey| key);
         let mut columns =
-            vec![Column::text(name::over, "kind of points: jobs or allocators", |of: &Self| {
+            vec![Column::text("over", "kind of points: jobs or allocators", |of: &Self| {
                 Some(if of.over_jobs { "jobs" } else { "allocators" })
             })];
         columns.extend([trace, topology, scheduler].map(|c| c.of(|of: &Self| Some(of.key))));
         let of_run = |c: Column<RunKey>| c.of(|of: &Self| of.over_jobs.then_some(of.key));
         columns.extend([allocator, tie].map(of_run));
         columns.extend([policy, seed].map(|c| c.of(|of: &Self| Some(of.key))));
-        columns
-            .push(Column::new(name::points, "", "number of points", |of: &Self| of.points.len()));
+        columns.push(Column::new(Correlations::POINTS, "", "number of points", |of: &Self| {
+            of.points.len()
+        }));
         let points = |of: &Self| of.points.clone();
         columns.extend(PAIRS.iter().flat_map(|pair| self::columns(pair, points)));
         columns

@@ -6,8 +6,8 @@ use super::correlations::{self, Point};
 use super::{JobContention, TraceRun};
 use crate::{RunKey, Trace, run_column};
 use replay_core::metrics::robust::Robust;
-use replay_core::metrics::{Placement, Submitted, SystemMetrics};
-use replay_core::table::{Column, Name, Table, measures, name};
+use replay_core::metrics::{FragmentationMetrics, Placement, Submitted, SystemMetrics};
+use replay_core::table::{Column, Name, Table, measures, names};
 
 /// A run with its results.
 #[derive(Clone, Debug)]
@@ -148,15 +148,15 @@ measures! {
         mean_sending_dispersal: Option<f64> ["share"] "mean over the sending jobs of dispersal, the share of the smallest enclosing box that does not belong to the job; null if no job sends packets" = sending(distributions.run, |job| job.placement.dispersal);
         mean_wait_cycles: Option<f64> ["cycles"] "mean time from arrival to start over all jobs" = mean(distributions.run, |job| Some(job.wait as f64));
         mean_turnaround_cycles: Option<f64> ["cycles"] "mean time from arrival to end over all jobs" = mean(distributions.run, |job| Some((job.wait + job.service) as f64));
-        makespan_cycles: i64 ["cycles"] "end of the last job, measured from the first arrival" = distributions.run.system.finish_time;
+        makespan_cycles: i64 ["cycles"] "end of the last job, measured from the first arrival" = distributions.run.system.fragmentation.finish_time;
         utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to the product \
             of processors and makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed \
-            is included" = distributions.run.system.utilization;
+            is included" = distributions.run.system.fragmentation.utilization;
     }
 }
 
 /// Column of the system metrics that contains the number of jobs excluded from a run.
-const EXCLUDED_JOBS: Name = name::no_such_size_jobs;
+const EXCLUDED_JOBS: Name = FragmentationMetrics::no_such_size_jobs;
 
 impl Table for ContentionRun {
     const NAME: &'static str = "contend";
@@ -166,7 +166,7 @@ impl Table for ContentionRun {
         let [trace, topology, scheduler, allocator, tie, policy, seed, copy] =
             RunKey::columns(|run: &Self| &run.key);
         let pattern = Column::text(
-            name::pattern,
+            "pattern",
             "communication pattern; null if messages do not determine run times",
             |run: &Self| Some(&run.pattern),
         );
@@ -194,6 +194,15 @@ pub struct ContentionJobRow<'a> {
     pub job: &'a JobContention,
 }
 
+impl ContentionJobRow<'_> {
+    names! {
+        CONTENTION_FACTOR = "contention_factor",
+        PLACEMENT_FACTOR = "placement_factor",
+        STRETCH = "stretch",
+        WAIT_CYCLES = "wait_cycles",
+    }
+}
+
 impl Table for ContentionJobRow<'_> {
     const NAME: &'static str = "contend_jobs";
     const ROW: &'static str =
@@ -217,19 +226,19 @@ impl Table for ContentionJobRow<'_> {
             queue,
             partition,
             size,
-            Column::new(name::packets, "packets", "number of packets sent", |of: &Self| of.job.packets),
-            Column::new(name::target_cycles, "cycles", "time that the job should take if it runs alone: run time x scale", |of: &Self| of.job.target),
-            Column::new(name::isolated_cycles, "cycles", "time that the job takes if it runs alone in its shape, or in the most compact box in the best orientation", |of: &Self| of.job.isolated),
-            Column::new(name::alone_cycles, "cycles", "time that the job takes if it runs alone on its processors", |of: &Self| of.job.alone),
-            Column::new(name::service_cycles, "cycles", "time that the job takes among the other jobs", |of: &Self| of.job.service),
-            Column::new(name::stretch, "", "ratio of service_cycles to isolated_cycles, which is placement_factor x contention_factor; null if the job sends no packets", |of: &Self| of.job.stretch()),
-            Column::new(name::placement_factor, "", "ratio of alone_cycles to isolated_cycles; null if the job sends no packets", |of: &Self| of.job.placement_factor()),
-            Column::new(name::contention_factor, "", "ratio of the time among the other jobs to the time alone on the same processors; null if the job sends no packets", |of: &Self| of.job.contention_factor()),
-            Column::new(name::wait_cycles, "cycles", "time from arrival to start", |of: &Self| of.job.wait),
-            Column::new(name::latency, "cycles", "time from the cycle in which a packet becomes head of its sender's \
+            Column::new(Contention::packets, "packets", "number of packets sent", |of: &Self| of.job.packets),
+            Column::new("target_cycles", "cycles", "time that the job should take if it runs alone: run time x scale", |of: &Self| of.job.target),
+            Column::new("isolated_cycles", "cycles", "time that the job takes if it runs alone in its shape, or in the most compact box in the best orientation", |of: &Self| of.job.isolated),
+            Column::new("alone_cycles", "cycles", "time that the job takes if it runs alone on its processors", |of: &Self| of.job.alone),
+            Column::new("service_cycles", "cycles", "time that the job takes among the other jobs", |of: &Self| of.job.service),
+            Column::new(ContentionJobRow::STRETCH, "", "ratio of service_cycles to isolated_cycles, which is placement_factor x contention_factor; null if the job sends no packets", |of: &Self| of.job.stretch()),
+            Column::new(ContentionJobRow::PLACEMENT_FACTOR, "", "ratio of alone_cycles to isolated_cycles; null if the job sends no packets", |of: &Self| of.job.placement_factor()),
+            Column::new(ContentionJobRow::CONTENTION_FACTOR, "", "ratio of the time among the other jobs to the time alone on the same processors; null if the job sends no packets", |of: &Self| of.job.contention_factor()),
+            Column::new(ContentionJobRow::WAIT_CYCLES, "cycles", "time from arrival to start", |of: &Self| of.job.wait),
+            Column::new(Contention::latency, "cycles", "time from the cycle in which a packet becomes head of its sender's \
                 queue until its last flit arrives, mean over the row's packets; null if there are no packets", move |of: &Self| sent(of.job, of.job.latency)),
-            Column::new(name::blocking, "cycles", "waiting time of a packet's header along its path, mean over the row's packets; null if there are no packets", move |of: &Self| sent(of.job, of.job.blocked)),
-            Column::new(name::hops, "links", "number of links of a packet's path, mean over the row's packets; null if there are no packets", move |of: &Self| sent(of.job, of.job.hops)),
+            Column::new(Contention::blocking, "cycles", "waiting time of a packet's header along its path, mean over the row's packets; null if there are no packets", move |of: &Self| sent(of.job, of.job.blocked)),
+            Column::new(Contention::hops, "links", "number of links of a packet's path, mean over the row's packets; null if there are no packets", move |of: &Self| sent(of.job, of.job.hops)),
         ];
         columns.extend(Placement::columns(|of: &Self| Some((&of.job.placement, of.job.size))));
         columns

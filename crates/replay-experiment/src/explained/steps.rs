@@ -5,7 +5,7 @@ use replay_core::allocator::explain::{Listing, Part};
 use replay_core::metrics::allocations::format_nodes;
 use replay_core::number::{counted, exact_duration, fixed, grouped};
 use replay_core::scheduler::Reason;
-use replay_core::table::{Column, Table, name};
+use replay_core::table::{Column, Table};
 use replay_core::topology::Topology;
 use replay_core::workload::{JobId, Notation};
 
@@ -27,14 +27,14 @@ impl Table for Step {
 
     fn columns() -> Vec<Column<Self>> {
         vec![
-            Column::new(name::step, "", "number of the step, from 1", |step: &Self| step.step),
+            Column::new("step", "", "number of the step, from 1", |step: &Self| step.step),
             Column::text(
-                name::topic,
+                "topic",
                 "topic of the step: job, scheduler, allocator, or result",
                 |step: &Self| Some(step.topic),
             ),
             Column::text(
-                name::text,
+                "text",
                 "text of the step; for a line of a list, the values of the line with their names",
                 |step: &Self| Some(&step.text),
             ),

@@ -4,6 +4,8 @@ use super::*;
 use crate::sweep::CellConfiguration;
 use crate::{RunKey, RunResult};
 use proptest::prelude::*;
+use replay_core::metrics::Measures;
+use replay_core::metrics::measure::{Finished, Placed, Scope, Setup};
 use replay_core::metrics::{Locality, SizeRow};
 
 fn id(number: u64) -> CellId {
@@ -42,10 +44,13 @@ fn result(run: u32) -> RunResult {
         limit: None,
     }];
     let schedule = replay_core::metrics::ScheduleMetrics::new(&jobs, &[0], 16);
-    let mut means = replay_core::metrics::run::PlacementMeans::default();
     let mesh = "4x4".parse().expect("a machine");
     let nodes = [0, 5, 10].map(replay_core::topology::NodeId);
-    means.record(&Locality::new(&mesh).placement(&nodes, 3));
+    let placement = Locality::new(&mesh).placement(&nodes, 3);
+    let setup =
+        Setup { hierarchy: None, jobs: 1, origin: 0, placements: true, scope: Scope::Allocations };
+    let mut measures = Measures::new(&setup);
+    measures.placed(&Placed { size: 3, pairwise_l1: 8, placement: Some(&placement), tied: None });
     let mean = f64::from(run) / 3.0 + 0.1;
     RunResult {
         run,
@@ -61,7 +66,7 @@ fn result(run: u32) -> RunResult {
         },
         turned_away: Vec::new(),
         processors: 16,
-        metrics: replay_core::metrics::RunMetrics::new(&schedule, 8, &means, None, None),
+        metrics: measures.finish(&Finished { schedule: Some(&schedule), coupled: None }),
         by_size: vec![SizeRow {
             size: 3,
             jobs: 1,

@@ -54,7 +54,7 @@ fn metrics_cover_the_jobs_that_had_processors() {
         let numbers: Vec<i64> = run.jobs.iter().map(|job| job.number).collect();
         assert_eq!(numbers, [1, 2, 3, 4], "{allocator}");
         let schedule = &run.metrics.schedule;
-        let mean = |of: &dyn Fn(&replay_core::metrics::run::JobMeasures) -> f64| {
+        let mean = |of: &dyn Fn(&replay_core::metrics::JobMeasures) -> f64| {
             run.jobs.iter().map(of).sum::<f64>() / run.jobs.len() as f64
         };
         assert_eq!(schedule.jobs, 4);
@@ -62,7 +62,7 @@ fn metrics_cover_the_jobs_that_had_processors() {
         assert_eq!(schedule.mean_turnaround, mean(&|job| job.turnaround() as f64));
         assert_eq!(schedule.mean_bounded_slowdown, mean(&|job| job.bounded_slowdown()));
         let pairwise = mean(&|job| job.placement.map_or(0.0, |place| place.pairwise_l1 as f64));
-        assert_eq!(run.metrics.mean_pairwise_l1, pairwise);
+        assert_eq!(run.metrics.pairwise.mean_pairwise_l1, pairwise);
         // The jobs use 20 + 20 + 1 + 20 processor-seconds in 511 s.
         assert_eq!((schedule.makespan, schedule.max_wait), (511, 500));
         assert_eq!(schedule.utilization, 61.0 / (4.0 * 511.0));
@@ -89,10 +89,14 @@ fn utilization_counts_computing_not_waiting_jobs() {
         let (schedule, system) = (&run.metrics.schedule, run.metrics.system.expect("shared"));
         let name = format!("{machine} {allocator}");
         assert_eq!(schedule.makespan, makespan, "{name}");
-        for actual in [schedule.utilization, system.utilization, system.allocated_utilization] {
+        for actual in [
+            schedule.utilization,
+            system.fragmentation.utilization,
+            system.fragmentation.allocated_utilization,
+        ] {
             assert!((actual - utilization).abs() < 1e-12, "{name}: {actual}");
         }
-        let percent = system.slots_held_percent.expect("slots");
+        let percent = system.sharing.slots_held_percent.expect("slots");
         assert!((percent - held).abs() < 1e-9, "{name}: {percent}");
     }
     let whole = fcfs(swf, "cluster:2", "random");

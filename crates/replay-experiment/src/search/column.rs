@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-pub use replay_core::metrics::run::Needs;
+pub use replay_core::metrics::Needs;
 
 use crate::RunResult;
 use replay_core::metrics::{RunMetrics, SystemMetrics};
@@ -82,7 +82,8 @@ impl SearchColumn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_core::table::name;
+    use replay_core::metrics::HierarchyMetrics;
+    use replay_core::metrics::PlacementMetrics;
 
     #[test]
     fn finds_names_or_explains_the_error() {
@@ -106,7 +107,11 @@ mod tests {
             SOUGHT.iter().map(|s| &s.column).filter(|c| c.rises).map(|c| c.name).collect();
         assert_eq!(
             rising,
-            [name::contiguous_percent, name::one_leaf_percent, name::one_leaf_fitting_percent]
+            [
+                PlacementMetrics::contiguous_percent,
+                HierarchyMetrics::one_leaf_percent,
+                HierarchyMetrics::one_leaf_fitting_percent
+            ]
         );
     }
 }

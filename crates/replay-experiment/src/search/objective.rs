@@ -9,12 +9,12 @@
 //! number of processors (`size`), or the weight of its size class. If several classes contain a size, the first of
 //! these classes applies. If no class contains a size, jobs of this size have weight 0.
 
-use replay_core::table::name;
 use std::fmt;
 use std::str::FromStr;
 
 use super::column::{Needs, SearchColumn};
 use super::space::Range;
+use replay_core::metrics::PairwiseMetrics;
 use replay_core::naming::{Entry, NameError, StrategyName, Table, kind};
 
 const KIND: &str = "objective";
@@ -99,7 +99,7 @@ fn table(search_column: &'static SearchColumn) -> Table<Parameters> {
             &mut w.weights
         })
         .check(move |w| match w.weights {
-            Weights::Size | Weights::Classes(_) if name != name::mean_pairwise_l1 => {
+            Weights::Size | Weights::Classes(_) if name != PairwiseMetrics::mean_pairwise_l1 => {
                 Err("only mean_pairwise_l1 supports weights".to_string())
             }
             _ => Ok(()),

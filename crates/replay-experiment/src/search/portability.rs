@@ -5,11 +5,12 @@ use super::candidate::Candidate;
 use super::problem::Problem;
 use super::row::{excess, mean, objective_columns};
 use super::shaken;
-use crate::RunContext;
+use crate::search::SearchRow;
+use crate::{RunContext, RunKey};
 use replay_core::allocator::ties::TieVector;
 use replay_core::cancel::CancelToken;
 use replay_core::metrics::estimate::Estimate;
-use replay_core::table::{Column, Table, name};
+use replay_core::table::{Column, Table};
 use replay_core::topology::Topology;
 
 /// Value of [`Found::on`] for candidates that the user has given.
@@ -167,16 +168,16 @@ impl Table for PortabilityRow<'_> {
     fn columns() -> Vec<Column<Self>> {
         let [value, improvement] = objective_columns(|r: &Self| Some(r.cell.value), |r| r.cell.improvement_percent);
         vec![
-            Column::new(name::found, "", "the candidate as it was found: SR,AF,WF,BF, or SR,AF,WF,BF@SLACK if it has a slack", |r: &Self| r.found.candidate.to_string()),
-            Column::text(name::found_on, "traces on which the candidate was found, joined by +; the word \"given\" if the search did not find the candidate", |r: &Self| Some(&r.found.on)),
-            Column::text(name::trace, "name of the trace: its file name without .swf and .gz", |r: &Self| Some(&r.tried.name)),
-            Column::text(name::topology, "machine, such as 10x10", |r: &Self| Some(&r.tried.topology)),
-            Column::new(name::candidate, "", "candidate that was evaluated: the candidate as it was found; with --scale-sr, its scan radius is scaled in proportion to the machine", |r: &Self| r.cell.candidate.to_string()),
+            Column::new("found", "", "the candidate as it was found: SR,AF,WF,BF, or SR,AF,WF,BF@SLACK if it has a slack", |r: &Self| r.found.candidate.to_string()),
+            Column::text("found_on", "traces on which the candidate was found, joined by +; the word \"given\" if the search did not find the candidate", |r: &Self| Some(&r.found.on)),
+            Column::text(RunKey::TRACE, "name of the trace: its file name without .swf and .gz", |r: &Self| Some(&r.tried.name)),
+            Column::text(RunKey::TOPOLOGY, "machine, such as 10x10", |r: &Self| Some(&r.tried.topology)),
+            Column::new("candidate", "", "candidate that was evaluated: the candidate as it was found; with --scale-sr, its scan radius is scaled in proportion to the machine", |r: &Self| r.cell.candidate.to_string()),
             value,
-            Column::new(name::baseline, "as the objective", "the objective without tie-breaking", |r: &Self| r.tried.baseline),
+            Column::new("baseline", "as the objective", "the objective without tie-breaking", |r: &Self| r.tried.baseline),
             improvement,
             excess(|r: &Self| Some(r.cell.excess_percent)),
-            Column::new(name::improvement_half_width, "%", "half the width of the 95 % interval of the improvement over perturbed copies; null without --shake", |r: &Self| r.cell.estimate().map(|mean| mean.half_width)),
+            Column::new(SearchRow::IMPROVEMENT_HALF_WIDTH, "%", "half the width of the 95 % interval of the improvement over perturbed copies; null without --shake", |r: &Self| r.cell.estimate().map(|mean| mean.half_width)),
         ]
     }
 }

@@ -5,9 +5,10 @@ use super::candidate::Candidate;
 use super::problem::{Evaluation, Extent, Problem};
 use super::ratio::Ratio;
 use super::shaken::{self, GapToBest};
+use crate::RunKey;
 use crate::shaken::Significance;
 use replay_core::metrics::estimate::Estimate;
-use replay_core::table::{Column, Table, name};
+use replay_core::table::{Column, Table, names};
 
 /// Origin of the candidate in a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -157,7 +158,7 @@ fn yes_or_no(flag: bool) -> String {
 pub(super) fn searched<Row>(
     read: impl for<'a> Fn(&'a Row) -> Option<&'a str> + Send + Sync + 'static,
 ) -> Column<Row> {
-    Column::text(name::searched, "searched traces, joined by +", read)
+    Column::text(SearchRow::SEARCHED, "searched traces, joined by +", read)
 }
 
 /// Creates the columns of the objective and of the improvement.
@@ -167,8 +168,8 @@ pub(super) fn objective_columns<Row>(
     improvement: impl Fn(&Row) -> f64 + Send + Sync + 'static,
 ) -> [Column<Row>; 2] {
     [
-        Column::new(name::value, "as the objective", "the objective, mean over the row's traces; null if the evaluation was stopped", value),
-        Column::new(name::improvement_percent, "%", "improvement over no tie-breaking, mean over the row's traces; an upper bound if the evaluation was stopped", improvement).rising(),
+        Column::new(SearchRow::VALUE, "as the objective", "the objective, mean over the row's traces; null if the evaluation was stopped", value),
+        Column::new(SearchRow::IMPROVEMENT_PERCENT, "%", "improvement over no tie-breaking, mean over the row's traces; an upper bound if the evaluation was stopped", improvement).rising(),
     ]
 }
 
@@ -177,7 +178,23 @@ pub(super) fn excess<Row>(
     read: impl Fn(&Row) -> Option<f64> + Send + Sync + 'static,
 ) -> Column<Row> {
     let meaning = "largest excess over a constraint, 0 if all constraints are satisfied; null if the evaluation was stopped, and without tie-breaking";
-    Column::new(name::excess_percent, "%", meaning, read)
+    Column::new(SearchRow::EXCESS_PERCENT, "%", meaning, read)
+}
+
+impl SearchRow {
+    names! {
+        DISTINCT_FROM_BEST = "distinct_from_best",
+        EXCESS_PERCENT = "excess_percent",
+        IMPROVEMENT_HALF_WIDTH = "improvement_half_width",
+        IMPROVEMENT_PERCENT = "improvement_percent",
+        RANK = "rank",
+        SEARCHED = "searched",
+        TEST_IMPROVEMENT_PERCENT = "test_improvement_percent",
+        VALUE = "value",
+        WORST_JOBS = "worst_jobs",
+        WORST_PERCENT = "worst_percent",
+        WORST_SIZE = "worst_size",
+    }
 }
 
 impl Table for SearchRow {
@@ -191,33 +208,33 @@ impl Table for SearchRow {
         let ratio = |r: &Self| r.candidate.map(|one| Ratio::of(one.vector));
         vec![
             searched(|r: &Self| Some(&r.searched)),
-            C::new(name::rank, "", "rank among whole evaluations, from 1, feasible evaluations first; null if the evaluation was stopped or was not requested by the search", |r| r.rank),
-            C::text(name::origin, "origin of the vector: found (by the search), given (by --tie), or none (no tie-breaking)", |r| Some(match r.origin { Origin::None => "none", Origin::Found => "found", Origin::Given => "given" })),
-            C::new(name::tie, "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", |r| r.candidate.map(|one| one.vector.to_string())),
-            C::new(name::sr, "shells", "scan radius", |r| r.candidate.map(|one| one.vector.scan_radius)),
-            C::new(name::af, "", "available factor", |r| r.candidate.map(|one| i64::from(one.vector.available))),
-            C::new(name::wf, "", "wall factor", |r| r.candidate.map(|one| i64::from(one.vector.wall))),
-            C::new(name::bf, "", "border factor", |r| r.candidate.map(|one| i64::from(one.vector.border))),
-            C::new(name::slack, "", "share of the best score by which the score of a competing processor set may be worse; null without tie-breaking", |r| r.candidate.map(|one| one.slack.share())),
-            C::new(name::wall_share, "", "WF / (AF + WF); 0 if AF and WF are 0; negative factors are treated as 0", move |r| ratio(r).map(|ratio| ratio.wall)),
-            C::new(name::border_share, "", "BF / (AF + WF + BF); negative factors are treated as 0", move |r| ratio(r).map(|ratio| ratio.border)),
+            C::new(SearchRow::RANK, "", "rank among whole evaluations, from 1, feasible evaluations first; null if the evaluation was stopped or was not requested by the search", |r| r.rank),
+            C::text("origin", "origin of the vector: found (by the search), given (by --tie), or none (no tie-breaking)", |r| Some(match r.origin { Origin::None => "none", Origin::Found => "found", Origin::Given => "given" })),
+            C::new(RunKey::TIE, "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", |r| r.candidate.map(|one| one.vector.to_string())),
+            C::new("sr", "shells", "scan radius", |r| r.candidate.map(|one| one.vector.scan_radius)),
+            C::new("af", "", "available factor", |r| r.candidate.map(|one| i64::from(one.vector.available))),
+            C::new("wf", "", "wall factor", |r| r.candidate.map(|one| i64::from(one.vector.wall))),
+            C::new("bf", "", "border factor", |r| r.candidate.map(|one| i64::from(one.vector.border))),
+            C::new("slack", "", "share of the best score by which the score of a competing processor set may be worse; null without tie-breaking", |r| r.candidate.map(|one| one.slack.share())),
+            C::new("wall_share", "", "WF / (AF + WF); 0 if AF and WF are 0; negative factors are treated as 0", move |r| ratio(r).map(|ratio| ratio.wall)),
+            C::new("border_share", "", "BF / (AF + WF + BF); negative factors are treated as 0", move |r| ratio(r).map(|ratio| ratio.border)),
             value,
             improvement,
-            C::new(name::test_improvement_percent, "%", "improvement over no tie-breaking on the test traces; null if the candidate was not evaluated on the test traces", |r| r.test_improvement_percent).rising(),
-            C::new(name::improvement_half_width, "%", "half the width of the 95 % interval of the improvement over perturbed copies; null without --shake", |r| r.shaken.map(|mean| mean.half_width)),
-            C::new(name::test_half_width, "%", "half the width of the 95 % interval of the improvement over perturbed copies of the test traces; null without --shake", |r| r.test_shaken.map(|mean| mean.half_width)),
-            C::new(name::behind_percent, "%", "improvement of the best vector of the search minus the improvement of this vector, mean over the same perturbed copies; null for the best vector, and without --shake", |r| r.behind.map(|behind| behind.percent.mean)),
-            C::new(name::behind_half_width, "%", "half the width of the 95 % interval of behind_percent", |r| r.behind.map(|behind| behind.percent.half_width)),
-            C::text(name::distinct_from_best, "whether the interval of behind_percent excludes 0: yes, no, or same if the two vectors have equal improvements on every copy", |r| r.behind.map(|behind| behind.verdict.word())),
-            C::new(name::feasible, "", "whether all constraints are satisfied, yes or no; null if the evaluation was stopped, and without tie-breaking", |r| r.feasible.map(yes_or_no)),
+            C::new(SearchRow::TEST_IMPROVEMENT_PERCENT, "%", "improvement over no tie-breaking on the test traces; null if the candidate was not evaluated on the test traces", |r| r.test_improvement_percent).rising(),
+            C::new(SearchRow::IMPROVEMENT_HALF_WIDTH, "%", "half the width of the 95 % interval of the improvement over perturbed copies; null without --shake", |r| r.shaken.map(|mean| mean.half_width)),
+            C::new("test_half_width", "%", "half the width of the 95 % interval of the improvement over perturbed copies of the test traces; null without --shake", |r| r.test_shaken.map(|mean| mean.half_width)),
+            C::new("behind_percent", "%", "improvement of the best vector of the search minus the improvement of this vector, mean over the same perturbed copies; null for the best vector, and without --shake", |r| r.behind.map(|behind| behind.percent.mean)),
+            C::new("behind_half_width", "%", "half the width of the 95 % interval of behind_percent", |r| r.behind.map(|behind| behind.percent.half_width)),
+            C::text(SearchRow::DISTINCT_FROM_BEST, "whether the interval of behind_percent excludes 0: yes, no, or same if the two vectors have equal improvements on every copy", |r| r.behind.map(|behind| behind.verdict.word())),
+            C::new("feasible", "", "whether all constraints are satisfied, yes or no; null if the evaluation was stopped, and without tie-breaking", |r| r.feasible.map(yes_or_no)),
             excess(|r: &Self| r.excess_percent),
-            C::new(name::worst_size, "processors", "job size with the largest worsening of mean pairwise L1; null if the evaluation was stopped", |r| r.worst.as_ref().map(|worst| worst.0)),
-            C::new(name::worst_jobs, "jobs", "number of jobs of the size worst_size", |r| r.worst.as_ref().map(|worst| worst.1)),
-            C::new(name::worst_percent, "%", "increase of the mean pairwise L1 of the size worst_size; negative if it decreases", |r| r.worst.as_ref().map(|worst| worst.2)),
-            C::text(name::worst_trace, "trace in which the size worst_size worsens", |r| r.worst.as_ref().map(|worst| worst.3.as_str())),
-            C::text(name::extent, "whole, or stopped because the candidate was certain not to be among the best", |r| Some(match r.extent { Extent::Whole => "whole", Extent::Stopped => "stopped" })),
-            C::new(name::evaluation, "", "number of the search's request for this candidate, from 1; null if the search did not request it", |r| r.evaluation),
-            C::new(name::decisions, "decisions", "decisions replayed", |r| r.decisions),
+            C::new(SearchRow::WORST_SIZE, "processors", "job size with the largest worsening of mean pairwise L1; null if the evaluation was stopped", |r| r.worst.as_ref().map(|worst| worst.0)),
+            C::new(SearchRow::WORST_JOBS, "jobs", "number of jobs of the size worst_size", |r| r.worst.as_ref().map(|worst| worst.1)),
+            C::new(SearchRow::WORST_PERCENT, "%", "increase of the mean pairwise L1 of the size worst_size; negative if it decreases", |r| r.worst.as_ref().map(|worst| worst.2)),
+            C::text("worst_trace", "trace in which the size worst_size worsens", |r| r.worst.as_ref().map(|worst| worst.3.as_str())),
+            C::text("extent", "whole, or stopped because the candidate was certain not to be among the best", |r| Some(match r.extent { Extent::Whole => "whole", Extent::Stopped => "stopped" })),
+            C::new("evaluation", "", "number of the search's request for this candidate, from 1; null if the search did not request it", |r| r.evaluation),
+            C::new("decisions", "decisions", "decisions replayed", |r| r.decisions),
         ]
     }
 }
@@ -263,10 +280,10 @@ impl Table for SkippedWorkRow {
         type C = Column<SkippedWorkRow>;
         vec![
             searched(|r: &Self| Some(&r.searched)),
-            C::text(name::reason, "reason for skipping: equal-ratio, repeated, stopped", |r| Some(r.reason)),
-            C::new(name::evaluations, "evaluations", "evaluations that were skipped or stopped", |r| r.evaluations),
-            C::new(name::spared_decisions, "decisions", "decisions that the skipped or stopped evaluations would still have replayed", |r| r.decisions),
-            C::text(name::about, "reason as a sentence", |r| Some(r.about)),
+            C::text("reason", "reason for skipping: equal-ratio, repeated, stopped", |r| Some(r.reason)),
+            C::new("evaluations", "evaluations", "evaluations that were skipped or stopped", |r| r.evaluations),
+            C::new("spared_decisions", "decisions", "decisions that the skipped or stopped evaluations would still have replayed", |r| r.decisions),
+            C::text("about", "reason as a sentence", |r| Some(r.about)),
         ]
     }
 }

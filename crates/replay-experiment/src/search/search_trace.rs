@@ -7,11 +7,12 @@ use super::objective::Objective;
 use super::tally::{ClassSum, Tally};
 use crate::cell::Schedule;
 use crate::sweep::PlannedTrace;
-use crate::{ProgressMeter, RunContext, Trace};
+use crate::{Measure, ProgressMeter, RunContext, Trace};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::{Batch, BatchPlacement};
 use replay_core::cancel::CancelToken;
-use replay_core::metrics::{Locality, ScheduleMetrics};
+use replay_core::metrics::measure::{Placed, Scope};
+use replay_core::metrics::{Locality, Measures, ScheduleMetrics};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Decision, Event, Observer, SimulationError, Starts};
 use replay_core::workload::JobId;
@@ -164,7 +165,7 @@ impl SearchTrace {
             needs,
             locality: Locality::new(topology),
             meter: ProgressMeter::new(watch, limit.of).counted(),
-            sum: RunningSum::new(self, limit),
+            sum: RunningSum::new(self, needs, limit),
             continues: true,
         };
         let simulation = self.trace.simulation(watch.stop).counting_ties(needs >= Needs::Ties);
@@ -197,16 +198,14 @@ impl Observer for Replay<'_> {
         self.meter.started();
         let Trace { workload, topology, .. } = self.part.trace.as_ref();
         let size = workload.jobs[job.index()].size;
-        let pairwise_l1 = if self.needs >= Needs::Placements {
-            let placement = self.locality.placement(nodes, topology.points(size));
-            self.sum.tally.placements.record(&placement);
-            placement.pairwise_l1
-        } else {
-            self.locality.pairwise_l1(nodes)
+        let placement = (self.needs >= Needs::Placements)
+            .then(|| self.locality.placement(nodes, topology.points(size)));
+        let pairwise_l1 = match &placement {
+            Some(placement) => placement.pairwise_l1,
+            None => self.locality.pairwise_l1(nodes),
         };
-        if let Some(sets) = tied {
-            self.sum.tally.ties.record(sets);
-        }
+        let placed = Placed { size, pairwise_l1, placement: placement.as_ref(), tied };
+        self.sum.tally.measures.placed(&placed);
         self.continues = self.sum.add(self.part, size, pairwise_l1);
     }
 
@@ -224,9 +223,11 @@ struct RunningSum {
 }
 
 impl RunningSum {
-    fn new(part: &SearchTrace, limit: ReplayLimit) -> Self {
+    fn new(part: &SearchTrace, needs: Needs, limit: ReplayLimit) -> Self {
         let classes = vec![ClassSum::default(); part.weights.len()];
-        Self { tally: Tally { classes, ..Tally::default() }, weighted: 0, limit }
+        let measure = Measure { placements: needs >= Needs::Placements, ..Measure::default() };
+        let measures = Measures::new(&measure.setup(&part.trace, Scope::Allocations));
+        Self { tally: Tally { classes, measures, ..Tally::default() }, weighted: 0, limit }
     }
 
     /// Adds a decision. Returns whether the replay must continue.

@@ -3,9 +3,8 @@ use serde::{Deserialize, Serialize};
 use super::column::{Needs, SearchColumn};
 use super::constraint::Subject;
 use super::objective::{Goal, Objective, Weights};
-use replay_core::metrics::run::{PlacementMeans, RunMetrics};
-use replay_core::metrics::{ScheduleMetrics, TieStatistics};
-use replay_core::table::name;
+use replay_core::metrics::measure::Finished;
+use replay_core::metrics::{Measures, PairwiseMetrics, RunMetrics, ScheduleMetrics};
 
 /// Sums over all decisions of a replay, or over its first decisions.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -14,10 +13,8 @@ pub struct Tally {
     pub classes: Vec<ClassSum>,
     /// Number of decisions made.
     pub decisions: usize,
-    /// Means of placement metrics, if they were requested.
-    pub placements: PlacementMeans,
-    /// Tie counts, if they were requested.
-    pub ties: TieStatistics,
+    /// The requested measures, except the pairwise L1 of replays that run in lockstep.
+    pub measures: Measures,
     /// Number of additional copies of the trace that are included in the sums.
     pub others: u64,
 }
@@ -53,8 +50,7 @@ impl Tally {
             class.pairwise_l1 += more.pairwise_l1;
         }
         self.decisions += other.decisions;
-        self.placements.add(&other.placements);
-        self.ties.add(other.ties);
+        self.measures.add(&other.measures);
         self.others += 1 + other.others;
     }
 
@@ -75,14 +71,17 @@ impl Tally {
     /// Returns the value of a column; NaN if the column was not measured.
     pub fn column(&self, search_column: &SearchColumn, schedule: &ScheduleMetrics) -> f64 {
         let total = self.classes.iter().map(|class| class.pairwise_l1).sum();
-        let ties = (self.ties.decisions > 0).then_some(self.ties);
-        let metrics = RunMetrics::new(schedule, total, &self.placements, ties, None);
+        let finished = Finished { schedule: Some(schedule), coupled: None };
+        let metrics = RunMetrics {
+            pairwise: PairwiseMetrics::new(total, schedule.jobs),
+            ..self.measures.finish(&finished)
+        };
         search_column.value(&metrics).unwrap_or(f64::NAN)
     }
 
     /// Returns the value of an objective; NaN if the total weight is 0.
     pub fn objective(&self, objective: &Objective, schedule: &ScheduleMetrics) -> f64 {
-        if objective.search_column.column.name == name::mean_pairwise_l1 {
+        if objective.search_column.column.name == PairwiseMetrics::mean_pairwise_l1 {
             // The average is over the replayed jobs, which may be only the first jobs of the trace.
             let weight = self.weight(&objective.weights);
             self.weighted_sum(&objective.weights) as f64 / weight as f64

@@ -5,6 +5,7 @@ use crate::grid::{GridFile, ParameterGrid};
 use crate::sweep::{Plan, SweepError, run_plan};
 use crate::{RunContext, Trace, pool::Turn};
 use replay_core::cancel::CancelToken;
+use replay_core::metrics::{PairwiseMetrics, ScheduleMetrics};
 use replay_core::workload::{Policy, Shake, Window, Workload};
 
 const SWF: &[u8] = include_bytes!("../../../../traces/lublin-10x10.swf");
@@ -66,12 +67,14 @@ fn estimates_match_the_results() {
     let rows = estimates.rows(&plan).expect("rows");
     let value = |[copy, scheduler, strategy, seed]: [usize; 4]| {
         let run = plan.run_at([0, copy, scheduler, strategy, seed]) as usize;
-        results[run].metrics.mean_pairwise_l1
+        results[run].metrics.pairwise.mean_pairwise_l1
     };
     for (scheduler, strategy, seed) in [(0, 0, 0), (0, 1, 1), (1, 2, 0)] {
         let own = |copy| value([copy, scheduler, strategy, seed]);
         let run = plan.run_at([0, 0, scheduler, strategy, seed]);
-        let row = rows.iter().find(|row| row.run == run && row.metric == name::mean_pairwise_l1);
+        let row = rows
+            .iter()
+            .find(|row| row.run == run && row.metric == PairwiseMetrics::mean_pairwise_l1);
         let row = row.expect("a row");
         let values: Accumulator = (1..=5).map(own).collect();
         assert_eq!((row.unshaken, row.mean), (Some(own(0)), values.estimate(0.95)));
@@ -87,7 +90,7 @@ fn estimates_match_the_results() {
         }
     }
     // None of these strategies refuses a job. On each copy, all strategies therefore have equal schedule metrics.
-    let waits = rows.iter().filter(|row| row.metric == name::mean_wait);
+    let waits = rows.iter().filter(|row| row.metric == ScheduleMetrics::mean_wait);
     let verdicts: Vec<_> = waits.filter_map(|row| row.difference).map(|it| it.verdict).collect();
     assert_eq!(verdicts, [Significance::Same; 8]);
 }
@@ -101,7 +104,8 @@ fn compares_schedulers_in_a_grid_of_one_strategy() {
     results.iter().for_each(|result| estimates.take(&plan, result.run, &result.metrics));
     let rows = estimates.rows(&plan).expect("rows");
     let reference = |run| {
-        let row = rows.iter().find(|row| row.run == run && row.metric == name::mean_wait);
+        let row =
+            rows.iter().find(|row| row.run == run && row.metric == ScheduleMetrics::mean_wait);
         row.expect("a row").difference.map(|other| other.reference)
     };
     assert_eq!((reference(0), reference(1)), (None, Some(0)));

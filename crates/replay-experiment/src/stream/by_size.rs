@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Estimates, Metric, Point, StreamRow, paired};
 use replay_core::metrics::estimate::{Accumulator, Estimate};
-use replay_core::table::{Column, Table, name};
+use replay_core::metrics::{ScheduleMetrics, Submitted};
+use replay_core::table::{Column, Table};
 
 /// Estimate for the jobs of one size at one point.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -75,8 +76,8 @@ impl Table for StreamSizeRow<'_> {
         let caption = Metric::Turnaround.caption();
         let mut columns = Point::columns(|row: &Self| row.point);
         columns.extend([
-            C::new(name::size, "processors", "processors that a job requests", |row: &Self| row.of.size),
-            C::new(name::jobs, "jobs", "number of jobs of the run, size or replication", |row: &Self| row.of.jobs),
+            C::new(Submitted::SIZE, "processors", "processors that a job requests", |row: &Self| row.of.size),
+            C::new(ScheduleMetrics::jobs, "jobs", "number of jobs of the run, size or replication", |row: &Self| row.of.jobs),
             C::new(caption.column, caption.unit, caption.meaning, |row: &Self| row.of.turnaround.mean),
             C::new(caption.half_width, caption.unit, caption.half_width_meaning, |row: &Self| row.of.turnaround.half_width),
         ]);

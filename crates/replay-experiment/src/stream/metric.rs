@@ -7,7 +7,7 @@
 //! and in their documentation, and plotted. `Metric::NAME` is the argument of [`Estimates::of`](super::Estimates::of),
 //! and published numbers may refer to the metric.
 
-use replay_core::table::{Name, name};
+use replay_core::table::Name;
 use std::collections::BTreeMap;
 
 use crate::contention::{Sums, Totals};
@@ -100,14 +100,14 @@ macro_rules! metrics {
 
         impl Metric {
             /// All metrics.
-            pub const ALL: [Metric; [$(name::$name),*].len()] = [$(Metric::$Metric),*];
+            pub const ALL: [Metric; [$(stringify!($name)),*].len()] = [$(Metric::$Metric),*];
 
             /// Returns the names, units and titles of the metric.
             pub const fn caption(self) -> Caption {
                 match self {$(
                     Metric::$Metric => Caption {
                         words: $words,
-                        column: name::$name,
+                        column: Name::new(stringify!($name)),
                         unit: $unit,
                         meaning: $meaning,
                         half_width: Name::new(concat!(stringify!($name), "_pm")),
@@ -129,25 +129,25 @@ macro_rules! metrics {
 
 #[rustfmt::skip]
 metrics! {
-    FinishTime "finish time": finish_time ["time units"] "completion of the last job, from time 0", "Finish time (time units)", |r| r.units(r.system.finish_time as f64);
+    FinishTime "finish time": finish_time ["time units"] "completion of the last job, from time 0", "Finish time (time units)", |r| r.units(r.system.fragmentation.finish_time as f64);
     Utilization "utilization": utilization_percent ["%"] "processor-time that jobs requested and held, as a share of the product of \
         finish time and processors; on shared hosts, only the processor-time in which jobs computed is included", "Utilization \
-        (%)", |r| 100.0 * r.system.utilization;
-    AllocatedUtilization "allocated utilization": allocated_utilization_percent ["%"] "utilization_percent including processors lost to internal fragmentation", "Utilization with lost processors (%)", |r| 100.0 * r.system.allocated_utilization;
+        (%)", |r| 100.0 * r.system.fragmentation.utilization;
+    AllocatedUtilization "allocated utilization": allocated_utilization_percent ["%"] "utilization_percent including processors lost to internal fragmentation", "Utilization with lost processors (%)", |r| 100.0 * r.system.fragmentation.allocated_utilization;
     Turnaround "turnaround": turnaround_time ["time units"] "mean time from arrival to completion (response time)", "Mean turnaround (time units)", |r| r.mean(r.ends() - r.arrivals());
     Wait "wait": wait_time ["time units"] "mean time from arrival to allocation", "Mean wait (time units)", |r| r.mean(r.starts() - r.arrivals());
     ServiceTime "service time": service_time ["time units"] "mean time from allocation to completion", "Mean service (time units)", |r| r.mean(r.ends() - r.starts());
-    InternalFragmentation "internal fragmentation": internal_fragmentation_percent ["%"] "processor-time allocated to jobs beyond their request, as a share of all allocated processor-time", "Internal fragmentation (% of allocated processor-time)", |r| r.system.internal_fragmentation_percent;
-    ExternalFragmentation "external fragmentation": fragmented_time_percent ["%"] "share of the time in which at least one job waited after it had been refused because there was no placement", "Waiting for a placement (% of time)", |r| r.system.fragmented_time_percent;
-    BusyList "busy list": mean_busy_list ["units"] "time average of the number of allocated units (m)", "Length of the busy list, m (units)", |r| r.system.mean_busy_list.unwrap_or(f64::NAN);
-    Searches "searches": mean_searches ["searches"] "mean number of searches per job beyond the first (b)", "Searches beyond the first, b (per job)", |r| r.system.mean_searches.unwrap_or(f64::NAN);
-    Blocks "blocks": mean_blocks ["units"] "mean number of sub-meshes, blocks or pages per job", "Units of a job (per job)", |r| r.system.mean_blocks.unwrap_or(f64::NAN);
-    Contiguous "contiguous": one_block_percent ["%"] "share of jobs in one unit", "Jobs in one unit (%)", |r| r.system.one_block_percent.unwrap_or(f64::NAN);
-    Attempts "attempts": attempts_per_job ["attempts"] "number of requests of the scheduler for processors per job, including refused requests", "Requests for processors (per job)", |r| r.system.attempts_per_job;
-    Operations "operations": operations_per_job ["operations"] "number of elementary operations of the allocator per job; 0 if the allocator does not count operations", "Elementary operations (per job)", |r| r.system.operations_per_job;
-    SlotsHeld "slots held": slots_held_percent ["%"] "time average of the share of cluster slots that jobs held, including jobs that waited for the processor because of lower priority; null on other machines", "Slots held (%)", |r| r.system.slots_held_percent.unwrap_or(f64::NAN);
-    Folded "folded": folded_percent ["%"] "share of jobs that ran on fewer processors than requested; null if the strategy does not fold jobs", "Folded jobs (%)", |r| r.system.folded_percent.unwrap_or(f64::NAN);
-    LostEfficiency "lost efficiency": lost_efficiency_percent ["%"] "additional processor-time of folded jobs compared with running on the requested processors, as a share of the processor-time of all jobs; null if the strategy does not fold jobs", "Efficiency lost by folding (% of used processor-time)", |r| r.system.lost_efficiency_percent.unwrap_or(f64::NAN);
+    InternalFragmentation "internal fragmentation": internal_fragmentation_percent ["%"] "processor-time allocated to jobs beyond their request, as a share of all allocated processor-time", "Internal fragmentation (% of allocated processor-time)", |r| r.system.fragmentation.internal_fragmentation_percent;
+    ExternalFragmentation "external fragmentation": fragmented_time_percent ["%"] "share of the time in which at least one job waited after it had been refused because there was no placement", "Waiting for a placement (% of time)", |r| r.system.fragmentation.fragmented_time_percent;
+    BusyList "busy list": mean_busy_list ["units"] "time average of the number of allocated units (m)", "Length of the busy list, m (units)", |r| r.system.units.mean_busy_list.unwrap_or(f64::NAN);
+    Searches "searches": mean_searches ["searches"] "mean number of searches per job beyond the first (b)", "Searches beyond the first, b (per job)", |r| r.system.units.mean_searches.unwrap_or(f64::NAN);
+    Blocks "blocks": mean_blocks ["units"] "mean number of sub-meshes, blocks or pages per job", "Units of a job (per job)", |r| r.system.units.mean_blocks.unwrap_or(f64::NAN);
+    Contiguous "contiguous": one_block_percent ["%"] "share of jobs in one unit", "Jobs in one unit (%)", |r| r.system.units.one_block_percent.unwrap_or(f64::NAN);
+    Attempts "attempts": attempts_per_job ["attempts"] "number of requests of the scheduler for processors per job, including refused requests", "Requests for processors (per job)", |r| r.system.requests.attempts_per_job;
+    Operations "operations": operations_per_job ["operations"] "number of elementary operations of the allocator per job; 0 if the allocator does not count operations", "Elementary operations (per job)", |r| r.system.requests.operations_per_job;
+    SlotsHeld "slots held": slots_held_percent ["%"] "time average of the share of cluster slots that jobs held, including jobs that waited for the processor because of lower priority; null on other machines", "Slots held (%)", |r| r.system.sharing.slots_held_percent.unwrap_or(f64::NAN);
+    Folded "folded": folded_percent ["%"] "share of jobs that ran on fewer processors than requested; null if the strategy does not fold jobs", "Folded jobs (%)", |r| r.system.folding.folded_percent.unwrap_or(f64::NAN);
+    LostEfficiency "lost efficiency": lost_efficiency_percent ["%"] "additional processor-time of folded jobs compared with running on the requested processors, as a share of the processor-time of all jobs; null if the strategy does not fold jobs", "Efficiency lost by folding (% of used processor-time)", |r| r.system.folding.lost_efficiency_percent.unwrap_or(f64::NAN);
     Latency "latency": latency ["cycles"] "time from the cycle in which a packet becomes head of its sender's queue until its \
         last flit arrives, mean over the row's packets; null if there are no packets", "Mean packet latency \
         (cycles)", |r| r.mean_over_packets(|all| all.latency);

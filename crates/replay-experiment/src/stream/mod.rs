@@ -23,16 +23,16 @@ use super::compatibility::{
 };
 use super::contention::{MOST_SENT, Messages, stream_packets};
 use super::journal::CellId;
-use crate::RunContext;
+use crate::{RunContext, RunKey};
 use replay_core::allocator::Allocator;
 use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::metrics::comparable;
 use replay_core::metrics::estimate::{
     Accumulator, Estimate, ReplicateError, Replicated, StopRule, replicate,
 };
+use replay_core::metrics::{ScheduleMetrics, comparable};
 use replay_core::number::{counted, plain};
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::table::{Column, Name, Table, name};
+use replay_core::table::{Column, Name, Table, names};
 use replay_core::topology::Topology;
 use replay_core::topology::content_digest;
 use replay_core::workload::stochastic::{Arrivals, StochasticStream};
@@ -107,6 +107,14 @@ pub fn arrivals_at(
 }
 
 impl Point {
+    names! {
+        SIDES = "sides",
+        SERVICE = "service",
+        PATTERN = "pattern",
+        FLITS = "flits",
+        ARRIVALS = "arrivals",
+    }
+
     /// Arrivals per time unit. The point stores only the mean time between arrivals, which is the inverse of the number
     /// of arrivals per time unit. Several numbers can have the same inverse. Among the numbers with the same inverse,
     /// the function returns the number with the fewest digits: the number that the user gave.
@@ -239,16 +247,16 @@ impl Point {
     ) -> Vec<Column<Row>> {
         type C<Row> = Column<Row>;
         vec![
-            C::new(name::topology, "", "machine, such as 10x10", move |row| of(row).topology.to_string()),
-            C::new(name::sides, "", "distribution of the jobs' side lengths", move |row| of(row).stream.sides.to_string()),
-            C::new(name::service, "", "distribution of the service times; null if messages determine run times", move |row| of(row).messages().is_none().then(|| of(row).stream.service.to_string())),
-            C::new(name::pattern, "", "communication pattern; null if messages do not determine run times", move |row| of(row).messages().map(|messages| messages.program.pattern().to_string())),
-            C::new(name::flits, "flits", "flits per packet; null if messages do not determine run times", move |row| of(row).messages().map(|messages| messages.options.flits)),
-            C::new(name::arrivals, "arrivals per time unit", "mean rate at which jobs arrive", move |row| of(row).arrivals()),
-            C::new(name::offered_load, "", "ratio of requested to available processor-time; null if messages determine run times", move |row| of(row).offered_load()),
-            C::new(name::scheduler, "", "scheduler", move |row| of(row).scheduler.to_string()),
-            C::new(name::allocator, "", "allocator without its tie vector", move |row| of(row).allocator.without_tie().to_string()),
-            C::new(name::tie, "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).allocator.tie().map(|tie| tie.to_string())),
+            C::new(RunKey::TOPOLOGY, "", "machine, such as 10x10", move |row| of(row).topology.to_string()),
+            C::new(Point::SIDES, "", "distribution of the jobs' side lengths", move |row| of(row).stream.sides.to_string()),
+            C::new(Point::SERVICE, "", "distribution of the service times; null if messages determine run times", move |row| of(row).messages().is_none().then(|| of(row).stream.service.to_string())),
+            C::new(Point::PATTERN, "", "communication pattern; null if messages do not determine run times", move |row| of(row).messages().map(|messages| messages.program.pattern().to_string())),
+            C::new(Point::FLITS, "flits", "flits per packet; null if messages do not determine run times", move |row| of(row).messages().map(|messages| messages.options.flits)),
+            C::new(Point::ARRIVALS, "arrivals per time unit", "mean rate at which jobs arrive", move |row| of(row).arrivals()),
+            C::new("offered_load", "", "ratio of requested to available processor-time; null if messages determine run times", move |row| of(row).offered_load()),
+            C::new(RunKey::SCHEDULER, "", "scheduler", move |row| of(row).scheduler.to_string()),
+            C::new(RunKey::ALLOCATOR, "", "allocator without its tie vector", move |row| of(row).allocator.without_tie().to_string()),
+            C::new(RunKey::TIE, "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).allocator.tie().map(|tie| tie.to_string())),
         ]
     }
 }
@@ -355,6 +363,12 @@ pub fn estimate(
 #[derive(Clone, Debug)]
 pub struct StreamRow(pub Point, pub Estimates);
 
+impl StreamRow {
+    names! {
+        REPLICATIONS = "replications",
+    }
+}
+
 impl Table for StreamRow {
     const NAME: &'static str = "stream";
     const ROW: &'static str = "one row per point: a stream of jobs on a machine, under a scheduler and an allocator; measures are means over its replications";
@@ -364,9 +378,9 @@ impl Table for StreamRow {
         type C = Column<StreamRow>;
         let mut columns = Point::columns(|StreamRow(point, _): &Self| point);
         columns.extend([
-            C::new(name::jobs, "jobs", "number of jobs of the run, size or replication", |StreamRow(point, _)| point.stream.jobs),
-            C::new(name::warm_up, "jobs", "number of first completions excluded from mean times", |StreamRow(point, _)| point.counting.warm_up),
-            C::new(name::replications, "replications", "number of replications", |StreamRow(_, estimates)| estimates.replications),
+            C::new(ScheduleMetrics::jobs, "jobs", "number of jobs of the run, size or replication", |StreamRow(point, _)| point.stream.jobs),
+            C::new("warm_up", "jobs", "number of first completions excluded from mean times", |StreamRow(point, _)| point.counting.warm_up),
+            C::new(StreamRow::REPLICATIONS, "replications", "number of replications", |StreamRow(_, estimates)| estimates.replications),
         ]);
         for metric in Metric::ALL {
             let Caption { column, unit, meaning, half_width, half_width_meaning, .. } = metric.caption();

@@ -37,9 +37,8 @@ use replay_core::allocator::{
     require_free,
 };
 use replay_core::machine::Machine;
-use replay_core::topology::{Grid, NodeId};
 use replay_core::number::counted;
-use placer::Placer;
+use replay_core::topology::{Grid, NodeId};
 
 /// The Busy List and Turning Busy List allocators. The operations in the [`Census`](super::Census) of both allocators
 /// are the subtractions of a prohibited region from a plane of bases, or from a piece of a plane.

@@ -32,8 +32,8 @@ use replay_core::allocator::{
     require_free,
 };
 use replay_core::machine::Machine;
-use replay_core::topology::{Coord, Grid, NodeId};
 use replay_core::number::counted;
+use replay_core::topology::{Coord, Grid, NodeId};
 
 /// Selection of a free frame by a strategy.
 pub trait Choice: Send {

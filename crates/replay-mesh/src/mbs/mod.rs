@@ -33,8 +33,8 @@ use replay_core::allocator::{
 use replay_core::allocator::{AllocatorOptions, grid_of};
 use replay_core::machine::Machine;
 use replay_core::naming::{Entry, Table, kind};
-use replay_core::topology::{Grid, NodeId, Topology};
 use replay_core::number::counted;
+use replay_core::topology::{Grid, NodeId, Topology};
 
 /// Time at which a larger block is split.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -4,7 +4,7 @@
 //! damaged in any way, it is decoded by [`replay_import::columns`], which converts panics of the Parquet reader to
 //! errors.
 
-use replay_core::table::{Name, Records, TableInfo, name};
+use replay_core::table::{Name, Records, TableInfo};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -17,8 +17,10 @@ use polars_arrow::datatypes::ArrowDataType;
 use polars_arrow::record_batch::RecordBatch;
 use polars_arrow::types::NativeType;
 
+use replay_core::metrics::Submitted;
 use replay_experiment::compare::{JobRow, JobTables, RunRow};
 use replay_experiment::files::{ResultError, ResultFolder};
+use replay_experiment::{RunKey, RunResult};
 use replay_import::columns::Footer;
 
 /// Error from reading a table.
@@ -74,12 +76,12 @@ pub fn records(
 /// [`ReadError`] if the table is missing or unreadable.
 pub fn runs(folder: &ResultFolder, tables: &JobTables) -> Result<Vec<RunRow>, ReadError> {
     let name = format!("{}.parquet", tables.runs);
-    let columns: Vec<Name> = RunRow::KEY.iter().copied().chain([name::run]).collect();
+    let columns: Vec<Name> = RunRow::KEY.iter().copied().chain([RunResult::RUN]).collect();
     let file = folder.file(&name)?;
     let read = |table: RecordBatch| {
         let texts: Vec<Vec<String>> =
             RunRow::KEY.iter().map(|&name| texts(&table, name)).collect::<Result<_, _>>()?;
-        let numbers = integers(&table, name::run)?;
+        let numbers = integers(&table, RunResult::RUN)?;
         let row = |(i, run): (usize, i64)| RunRow {
             run,
             key: texts.iter().map(|column| column[i].clone()).collect(),
@@ -101,13 +103,13 @@ pub fn values(
     columns: &[Name],
 ) -> Result<HashMap<i64, Vec<f64>>, ReadError> {
     let name = format!("{}.parquet", tables.runs);
-    let names: Vec<Name> = columns.iter().copied().chain([name::run]).collect();
+    let names: Vec<Name> = columns.iter().copied().chain([RunResult::RUN]).collect();
     let file = folder.file(&name)?;
     let read = |table: RecordBatch| {
         let values: Vec<Vec<f64>> =
             columns.iter().map(|&name| reals(&table, name)).collect::<Result<_, _>>()?;
         let of = |(i, run): (usize, i64)| (run, values.iter().map(|column| column[i]).collect());
-        Ok(integers(&table, name::run)?.into_iter().enumerate().map(of).collect())
+        Ok(integers(&table, RunResult::RUN)?.into_iter().enumerate().map(of).collect())
     };
     let values = all_rows(&file, &names).and_then(read);
     values.map_err(ReadError::table(&folder.path().join(&name)))
@@ -156,8 +158,8 @@ impl JobsTable {
         let (path, file) = (folder.path().join(&name), folder.file(&name)?);
         let read = || {
             let footer = Footer::read(&mut &file)?;
-            let table = read_rows(&footer, &file, &[name::run], 0..footer.rows())?;
-            Ok((integers(&table, name::run)?, footer))
+            let table = read_rows(&footer, &file, &[RunResult::RUN], 0..footer.rows())?;
+            Ok((integers(&table, RunResult::RUN)?, footer))
         };
         let (runs, footer) = read().map_err(ReadError::table(&path))?;
         let mut parts: HashMap<i64, Vec<(usize, usize)>> = HashMap::new();
@@ -189,11 +191,11 @@ impl JobsTable {
         label: Option<Name>,
     ) -> Result<Vec<JobRow>, String> {
         let JobTables { start, measures, .. } = *self.tables;
-        let columns = [name::job, name::submit, name::size].into_iter().chain(start);
+        let columns = [Submitted::JOB, Submitted::SUBMIT, Submitted::SIZE].into_iter().chain(start);
         let columns: Vec<Name> = columns.chain(label).chain(measures.iter().copied()).collect();
         let table = read_rows(&self.footer, &self.file, &columns, first..first + count)?;
         let [numbers, submits, sizes] =
-            [name::job, name::submit, name::size].map(|name| integers(&table, name));
+            [Submitted::JOB, Submitted::SUBMIT, Submitted::SIZE].map(|name| integers(&table, name));
         let (numbers, submits, sizes) = (numbers?, submits?, sizes?);
         let starts = start.map(|name| integers(&table, name)).transpose()?;
         let labels = label.map(|name| labels(&table, name)).transpose()?;
@@ -262,7 +264,7 @@ fn texts(table: &RecordBatch, name: Name) -> Result<Vec<String>, String> {
         .or_else(|| numbers(column, |value: Option<u64>| value.map(|value| value.to_string())))
         .or_else(|| numbers(column, |value: Option<i64>| value.map(|value| value.to_string())))
         .ok_or_else(|| wrong_type(name, column))?;
-    match name == name::tie {
+    match name == RunKey::TIE {
         true => Ok(text.into_iter().map(Option::unwrap_or_default).collect()),
         false => complete(name, text),
     }
@@ -309,9 +311,9 @@ mod tests {
 
         fn columns() -> Vec<Column<Self>> {
             vec![
-                Column::new(name::run, "", "a number", |row: &Self| row.0),
-                Column::text(name::trace, "a text", |row: &Self| row.1),
-                Column::text(name::tie, "a text", |row: &Self| row.1),
+                Column::new("run", "", "a number", |row: &Self| row.0),
+                Column::text("trace", "a text", |row: &Self| row.1),
+                Column::text("tie", "a text", |row: &Self| row.1),
             ]
         }
     }
@@ -319,13 +321,13 @@ mod tests {
     #[test]
     fn nulls_are_not_read_as_values() {
         let full = frame(&[Row(Some(3), Some("a"))]).expect("a record batch");
-        assert_eq!(integers(&full, name::run), Ok(vec![3]));
-        assert_eq!(texts(&full, name::trace), Ok(vec!["a".to_string()]));
+        assert_eq!(integers(&full, Name::new("run")), Ok(vec![3]));
+        assert_eq!(texts(&full, Name::new("trace")), Ok(vec!["a".to_string()]));
         let part = frame(&[Row(Some(3), Some("a")), Row(None, None)]).expect("a record batch");
-        assert_eq!(integers(&part, name::run), Err("column run has a null".to_string()));
-        assert_eq!(texts(&part, name::trace), Err("column trace has a null".to_string()));
-        assert_eq!(labels(&part, name::run), Ok(vec![3, -1]));
-        assert_eq!(texts(&part, name::tie), Ok(vec!["a".to_string(), String::new()]));
-        assert!(reals(&part, name::run).expect("numbers")[1].is_nan());
+        assert_eq!(integers(&part, Name::new("run")), Err("column run has a null".to_string()));
+        assert_eq!(texts(&part, Name::new("trace")), Err("column trace has a null".to_string()));
+        assert_eq!(labels(&part, Name::new("run")), Ok(vec![3, -1]));
+        assert_eq!(texts(&part, Name::new("tie")), Ok(vec!["a".to_string(), String::new()]));
+        assert!(reals(&part, Name::new("run")).expect("numbers")[1].is_nan());
     }
 }

@@ -9,13 +9,12 @@ use rand_chacha::ChaCha8Rng;
 use super::*;
 use replay_core::cancel::CancelToken;
 use replay_core::metrics::estimate::StopRule;
-use replay_core::metrics::run::PlacementMeans;
 use replay_core::metrics::{
-    Allocation, JobMeasures, Placement, RunMetrics, ScheduleMetrics, SizeRow, SystemRecorder,
-    TieStatistics, by_size,
+    Allocation, JobMeasures, PairwiseMetrics, Placement, RunMetrics, ScheduleMetrics, SizeRow,
+    SystemRecorder, TieStatistics, by_size,
 };
 use replay_core::simulation::Overhead;
-use replay_core::table::{Get, Table, name};
+use replay_core::table::{Get, Table};
 use replay_core::topology::NodeId;
 use replay_core::workload::stochastic::StochasticStream;
 use replay_core::workload::{Job, Policy, Window, Workload};
@@ -79,13 +78,12 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
         },
         turned_away: Vec::new(),
         processors: 16,
-        metrics: RunMetrics::new(
-            &ScheduleMetrics::new(&jobs, &starts, 16),
-            pairwise.iter().sum(),
-            &PlacementMeans::default(),
-            tie.is_none().then_some(ties),
-            None,
-        ),
+        metrics: RunMetrics {
+            pairwise: PairwiseMetrics::new(pairwise.iter().sum(), jobs.len() as u64),
+            ties: ties.metrics().filter(|_| tie.is_none()),
+            schedule: ScheduleMetrics::new(&jobs, &starts, 16),
+            ..RunMetrics::default()
+        },
         by_size: by_size::by_size(&jobs, &starts, &pairwise),
         jobs: measures.collect(),
         allocations: allocations(sizes),
@@ -181,7 +179,7 @@ fn damaged_tables_are_errors() {
                     .and(read::values(
                         &folder,
                         &REPLAYED,
-                        &[name::mean_wait, name::mean_pairwise_l1],
+                        &[ScheduleMetrics::mean_wait, PairwiseMetrics::mean_pairwise_l1],
                     ))
                     .map(drop),
                 _ => read::JobsTable::open(&folder, &REPLAYED)

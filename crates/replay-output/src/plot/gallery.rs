@@ -14,8 +14,8 @@ use super::{
     TieRow, Ties, WaitDistributions, save,
 };
 use replay_core::metrics::by_size::improvement;
-use replay_core::metrics::comparable;
-use replay_core::table::{Name, name};
+use replay_core::metrics::{PairwiseMetrics, PlacementMetrics, ScheduleMetrics, comparable};
+use replay_core::table::Name;
 use replay_core::topology::Topology;
 use replay_core::workload::unscaled_name;
 use replay_experiment::{RunKey, RunResult};
@@ -158,12 +158,18 @@ type Value = fn(&RunResult) -> Option<f64>;
 
 /// Title, column and value of each compared measure.
 const COMPARED: [(&str, Name, Value); 4] = [
-    ("Pairwise L₁ (hops)", name::mean_pairwise_l1, |run| Some(run.metrics.mean_pairwise_l1)),
-    ("Dispersal (%)", name::mean_dispersal, |run| {
+    ("Pairwise L₁ (hops)", PairwiseMetrics::mean_pairwise_l1, |run| {
+        Some(run.metrics.pairwise.mean_pairwise_l1)
+    }),
+    ("Dispersal (%)", PlacementMetrics::mean_dispersal, |run| {
         Some(100.0 * run.metrics.placements?.mean_dispersal)
     }),
-    ("Turnaround (s)", name::mean_turnaround, |run| Some(run.metrics.schedule.mean_turnaround)),
-    ("Utilization (%)", name::utilization, |run| Some(100.0 * run.metrics.schedule.utilization)),
+    ("Turnaround (s)", ScheduleMetrics::mean_turnaround, |run| {
+        Some(run.metrics.schedule.mean_turnaround)
+    }),
+    ("Utilization (%)", ScheduleMetrics::utilization, |run| {
+        Some(100.0 * run.metrics.schedule.utilization)
+    }),
 ];
 
 /// Results of a gallery, and the key fields in which the results differ.
@@ -320,7 +326,8 @@ impl<'a> Figures<'a> {
                 let subtitle = self.subtitle(key);
                 let strategy = strategy_label(first, &group);
                 let (series, processors) = (&first.series, first.processors);
-                let held = first.metrics.system.and_then(|system| system.slots_held_percent);
+                let held =
+                    first.metrics.system.and_then(|system| system.sharing.slots_held_percent);
                 let machine = key.topology.parse::<Topology>().ok();
                 let figure = match held.zip(machine) {
                     None => Load::new(subtitle, strategy, series, processors, utilization),
@@ -392,12 +399,12 @@ impl<'a> Figures<'a> {
     /// second value is the number of perturbed copies if the means are over copies.
     fn strategies(&self, group: &[&RunResult]) -> (Vec<StrategyBar>, Option<u64>) {
         let seeds = by_strategy(group);
-        let pairwise = |run: &RunResult| Some(run.metrics.mean_pairwise_l1);
+        let pairwise = |run: &RunResult| Some(run.metrics.pairwise.mean_pairwise_l1);
         let mut copies = None;
         let strategy = |(name, runs): (String, Vec<&RunResult>)| {
             let shaken = over_copies(runs.iter().flat_map(|run| self.copies(&run.key)), pairwise);
             copies = copies.max(shaken.map(|mean| mean.count));
-            let own = runs.iter().map(|run| run.metrics.mean_pairwise_l1).sum::<f64>();
+            let own = runs.iter().map(|run| run.metrics.pairwise.mean_pairwise_l1).sum::<f64>();
             let own = own / runs.len() as f64;
             StrategyBar {
                 name,
@@ -411,7 +418,7 @@ impl<'a> Figures<'a> {
     /// Returns a comparison of the strategies of one setting by means over their seeds, with the most compact strategy
     /// first. If only some strategies fold jobs, these strategies are last and have no distances.
     fn comparison(&self, mut subtitle: Vec<String>, group: &[&RunResult]) -> Comparison {
-        let pairwise = |run: &RunResult| Some(run.metrics.mean_pairwise_l1);
+        let pairwise = |run: &RunResult| Some(run.metrics.pairwise.mean_pairwise_l1);
         let (ranked, unranked) = ranked_by_distance(group);
         let ranked: Vec<String> = by_strategy(&ranked).into_iter().map(|(name, _)| name).collect();
         let mut seeds = by_strategy(group);

@@ -31,9 +31,7 @@ pub fn leaves_by_class(subtitle: Vec<String>, strategies: &[(String, Vec<&RunRes
         lines.push(Line { name: FEWEST.to_string(), points: by_class(rows) });
     }
     // Only runs on blocks have Slurm's fragmentation.
-    let is_of_blocks = |run: &&&RunResult| {
-        run.metrics.hierarchy.is_some_and(|metrics| metrics.block_fragmentation.is_some())
-    };
+    let is_of_blocks = |run: &&&RunResult| run.metrics.block_fragmentation.is_some();
     let has_blocks = strategies.iter().flat_map(|(_, runs)| runs).any(|run| is_of_blocks(&run));
     let (leaves, of_mean) =
         if has_blocks { ("Base blocks", "base blocks") } else { ("Leaves", "leaves") };

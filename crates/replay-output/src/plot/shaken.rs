@@ -70,6 +70,6 @@ impl Improvements {
 
 /// Returns the improvement of the mean pairwise L1 of a run relative to a baseline, in percent.
 pub(super) fn overall(baseline: &RunResult, run: &RunResult) -> f64 {
-    let before = baseline.metrics.mean_pairwise_l1;
-    100.0 * (before - run.metrics.mean_pairwise_l1) / before
+    let before = baseline.metrics.pairwise.mean_pairwise_l1;
+    100.0 * (before - run.metrics.pairwise.mean_pairwise_l1) / before
 }

@@ -11,7 +11,7 @@ use super::spreads::{BoxPlot, PERCENTS};
 use super::style::PALETTE;
 use super::{Line, Lines, Point, Spreads};
 use replay_core::metrics::robust;
-use replay_core::metrics::run::percentile_of;
+use replay_core::metrics::schedule::percentile_of;
 use replay_core::number::grouped;
 use replay_experiment::{RunKey, RunResult};
 

@@ -9,8 +9,9 @@ use proptest::prelude::{
 use super::save::{pdf_of as pdf, svg};
 use super::style::{Colour, register, sequential};
 use super::*;
-use replay_core::metrics::run::PlacementMeans;
-use replay_core::metrics::{RunMetrics, ScheduleMetrics, Series, TieStatistics, by_size};
+use replay_core::metrics::{
+    PairwiseMetrics, RunMetrics, ScheduleMetrics, Series, TieStatistics, by_size,
+};
 use replay_core::workload::Job;
 use replay_experiment::{RunKey, RunResult};
 
@@ -47,13 +48,12 @@ pub(super) fn run(scheduler: &str, tie: Option<&str>, seed: u64, pairwise: [u64;
         key,
         turned_away: Vec::new(),
         processors: 16,
-        metrics: RunMetrics::new(
-            &ScheduleMetrics::new(&jobs, &starts, 16),
-            total,
-            &PlacementMeans::default(),
-            ties,
-            None,
-        ),
+        metrics: RunMetrics {
+            pairwise: PairwiseMetrics::new(total, jobs.len() as u64),
+            ties: ties.and_then(|ties| ties.metrics()),
+            schedule: ScheduleMetrics::new(&jobs, &starts, 16),
+            ..RunMetrics::default()
+        },
         by_size: by_size::by_size(&jobs, &starts, &pairwise),
         jobs: Vec::new(),
         allocations: Vec::new(),

@@ -1,14 +1,15 @@
+use replay_core::metrics::{PairwiseMetrics, ScheduleMetrics};
 use replay_core::number::{fixed, grouped};
-use replay_core::table::{Name, Sheet, Shown, name};
+use replay_core::table::{Name, Sheet, Shown};
 use replay_experiment::log_comparison::LogComparisonRow;
 
 /// Compared metrics and their column titles.
 const METRICS: [(Name, &str); 5] = [
-    (name::mean_pairwise_l1, "pairwise L1"),
-    (name::utilization, "util"),
-    (name::mean_wait, "wait"),
-    (name::mean_turnaround, "turnaround"),
-    (name::mean_bounded_slowdown, "slowdown"),
+    (PairwiseMetrics::mean_pairwise_l1, "pairwise L1"),
+    (ScheduleMetrics::utilization, "util"),
+    (ScheduleMetrics::mean_wait, "wait"),
+    (ScheduleMetrics::mean_turnaround, "turnaround"),
+    (ScheduleMetrics::mean_bounded_slowdown, "slowdown"),
 ];
 
 /// Returns a table for the terminal with the differences between runs and the log, in percent of the values in the log.
@@ -23,11 +24,13 @@ pub fn log_comparison_summary(rows: &[LogComparisonRow]) -> Sheet {
         Shown::text("tie", |run: &&[&LogComparisonRow]| run[0].key.tie.clone()),
     ];
     // Show the number of jobs with compared times and, if it differs, the number of jobs with compared placements.
-    for (name, title) in [(name::mean_wait, "jobs"), (name::mean_pairwise_l1, "with places")] {
+    for (name, title) in
+        [(ScheduleMetrics::mean_wait, "jobs"), (PairwiseMetrics::mean_pairwise_l1, "with places")]
+    {
         let jobs = move |run: &&[&LogComparisonRow]| {
             let of = |name: Name| run.iter().find(|row| row.metric == name).map(|row| row.jobs);
-            let (jobs, all) = (of(name)?, of(name::mean_wait));
-            (name == name::mean_wait || all != Some(jobs)).then(|| grouped(jobs))
+            let (jobs, all) = (of(name)?, of(ScheduleMetrics::mean_wait));
+            (name == ScheduleMetrics::mean_wait || all != Some(jobs)).then(|| grouped(jobs))
         };
         shown.push(Shown::text(title, jobs).right().optional());
     }

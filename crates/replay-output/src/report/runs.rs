@@ -1,7 +1,11 @@
+use replay_core::metrics::{
+    FragmentationMetrics, HierarchyMetrics, PairwiseMetrics, ScheduleMetrics, TieMetrics,
+    UnitMetrics,
+};
 use replay_core::number::{fixed, grouped};
-use replay_core::table::{Column, Name, Value, name};
+use replay_core::table::{Column, Name, Value};
 use replay_core::table::{Sheet, Shown};
-use replay_experiment::RunResult;
+use replay_experiment::{RunKey, RunResult};
 
 /// Change of a mean. The change is shown in the column after the mean.
 pub struct RunChange {
@@ -34,45 +38,45 @@ pub fn summary_order() -> Vec<Name> {
 fn shown<'a>(changes: Vec<RunChange>, has_l1: bool) -> Vec<Shown<'a, RunResult>> {
     let mut changes = changes.into_iter();
     let mut shown = vec![
-        Shown::column(name::trace, "trace", 0),
-        Shown::column(name::jobs, "jobs", 0),
-        Shown::column(name::topology, "machine", 0),
-        Shown::column(name::scheduler, "scheduler", 0),
-        Shown::column(name::allocator, "allocator", 0),
-        Shown::column(name::tie, "tie", 0),
+        Shown::column(RunKey::TRACE, "trace", 0),
+        Shown::column(ScheduleMetrics::jobs, "jobs", 0),
+        Shown::column(RunKey::TOPOLOGY, "machine", 0),
+        Shown::column(RunKey::SCHEDULER, "scheduler", 0),
+        Shown::column(RunKey::ALLOCATOR, "allocator", 0),
+        Shown::column(RunKey::TIE, "tie", 0),
     ];
     let mut measured = |name: Name, title: &'static str, decimals: usize| {
         let change = changes.by_ref().find(|change| change.of == name);
         [Some(Shown::measure(name, title, decimals)), change.map(changed)].into_iter().flatten()
     };
     if has_l1 {
-        shown.extend(measured(name::mean_pairwise_l1, "pairwise L1", 3));
+        shown.extend(measured(PairwiseMetrics::mean_pairwise_l1, "pairwise L1", 3));
     }
     shown.extend([
-        Shown::column(name::mean_leaves, "leaves per job", 3).optional(),
-        Shown::column(name::one_leaf_percent, "one leaf %", 2).optional(),
-        Shown::column(name::tied_percent, "tied %", 1).optional(),
-        Shown::column(name::mean_tied, "mean tied", 1).optional(),
-        Shown::percent(name::utilization, "util %", 2),
+        Shown::column(HierarchyMetrics::mean_leaves, "leaves per job", 3).optional(),
+        Shown::column(HierarchyMetrics::one_leaf_percent, "one leaf %", 2).optional(),
+        Shown::column(TieMetrics::tied_percent, "tied %", 1).optional(),
+        Shown::column(TieMetrics::mean_tied, "mean tied", 1).optional(),
+        Shown::percent(ScheduleMetrics::utilization, "util %", 2),
         Shown::text("up util %", |run: &RunResult| {
             run.metrics.outages.map(|outages| fixed(100.0 * outages.up_utilization, 2))
         })
         .right()
         .optional(),
     ]);
-    shown.extend(measured(name::mean_wait, "wait", 0));
-    shown.extend(measured(name::mean_turnaround, "turnaround", 0));
-    shown.extend(measured(name::mean_bounded_slowdown, "slowdown", 2));
+    shown.extend(measured(ScheduleMetrics::mean_wait, "wait", 0));
+    shown.extend(measured(ScheduleMetrics::mean_turnaround, "turnaround", 0));
+    shown.extend(measured(ScheduleMetrics::mean_bounded_slowdown, "slowdown", 2));
     shown.extend([
         Shown::text("no size", |run: &RunResult| {
-            let away = run.metrics.system.and_then(|system| system.no_such_size_jobs);
+            let away = run.metrics.system.and_then(|system| system.fragmentation.no_such_size_jobs);
             away.filter(|&jobs| jobs > 0).map(grouped)
         })
         .right()
         .optional(),
-        Shown::column(name::refusals, "refused", 0).optional(),
-        Shown::column(name::internal_fragmentation_percent, "lost %", 2).optional(),
-        Shown::column(name::mean_blocks, "blocks", 2).optional(),
+        Shown::column(FragmentationMetrics::refusals, "refused", 0).optional(),
+        Shown::column(FragmentationMetrics::internal_fragmentation_percent, "lost %", 2).optional(),
+        Shown::column(UnitMetrics::mean_blocks, "blocks", 2).optional(),
         Shown::text("seconds", |run: &RunResult| Some(fixed(run.seconds, 3))).right(),
     ]);
     shown

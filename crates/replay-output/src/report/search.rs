@@ -1,5 +1,5 @@
 use replay_core::number::{fixed, grouped};
-use replay_core::table::{Align, Sheet, Shown, name};
+use replay_core::table::{Align, Sheet, Shown};
 use replay_experiment::search::{Candidate, GapToBest, Origin, Portability, SearchRow};
 use replay_experiment::shaken::Significance;
 
@@ -8,7 +8,7 @@ use replay_experiment::shaken::Significance;
 pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
     let mut shown = Vec::new();
     if rows.windows(2).any(|pair| pair[0].searched != pair[1].searched) {
-        shown.push(Shown::column(name::searched, "searched", 0));
+        shown.push(Shown::column(SearchRow::SEARCHED, "searched", 0));
     }
     shown.extend([
         Shown::text("rank", |row: &SearchRow| match row.origin {
@@ -18,7 +18,7 @@ pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
         .right(),
         Shown::text("tie", |row: &SearchRow| row.candidate.map(|one| one.to_string())).rank(1),
         Shown::text("AF : WF : BF", |row: &SearchRow| row.candidate.map(ratios)),
-        Shown::column(name::value, objective, 3).rank(1),
+        Shown::column(SearchRow::VALUE, objective, 3).rank(1),
         Shown::text("better %", |row: &SearchRow| {
             let half_width = row.shaken.map(|mean| mean.half_width);
             Some(with_interval(row.improvement_percent, half_width))
@@ -40,12 +40,12 @@ pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
         .optional(),
     ]);
     if rows.iter().any(|row| row.feasible == Some(false)) {
-        shown.push(Shown::column(name::excess_percent, "over limit %", 2));
+        shown.push(Shown::column(SearchRow::EXCESS_PERCENT, "over limit %", 2));
     }
     shown.extend([
-        Shown::column(name::worst_size, "worst size", 0),
-        Shown::column(name::worst_jobs, "its jobs", 0),
-        Shown::column(name::worst_percent, "worse %", 2),
+        Shown::column(SearchRow::WORST_SIZE, "worst size", 0),
+        Shown::column(SearchRow::WORST_JOBS, "its jobs", 0),
+        Shown::column(SearchRow::WORST_PERCENT, "worse %", 2),
     ]);
     Sheet::of(rows, shown)
 }

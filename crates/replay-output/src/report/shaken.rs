@@ -1,6 +1,8 @@
+use replay_core::metrics::{PairwiseMetrics, ScheduleMetrics};
 use replay_core::number::{fixed, grouped};
 use replay_core::table::Column;
-use replay_core::table::{Name, Sheet, Shown, name, with_unit};
+use replay_core::table::{Name, Sheet, Shown, with_unit};
+use replay_experiment::contention::Contention;
 use replay_experiment::shaken::{ShakenRow, difference_text};
 
 /// A metric that is shown as a mean over perturbed copies. The fields are the name, the title without the unit of the
@@ -9,20 +11,20 @@ pub type ShakenFigure = (Name, &'static str, f64, usize);
 
 /// Metrics of a replay that are shown.
 pub const RUN_FIGURES: &[ShakenFigure] = &[
-    (name::mean_pairwise_l1, "pairwise L1", 1.0, 3),
-    (name::utilization, "util %", 100.0, 2),
-    (name::mean_wait, "wait", 1.0, 1),
-    (name::mean_turnaround, "turnaround", 1.0, 1),
-    (name::mean_bounded_slowdown, "slowdown", 1.0, 3),
+    (PairwiseMetrics::mean_pairwise_l1, "pairwise L1", 1.0, 3),
+    (ScheduleMetrics::utilization, "util %", 100.0, 2),
+    (ScheduleMetrics::mean_wait, "wait", 1.0, 1),
+    (ScheduleMetrics::mean_turnaround, "turnaround", 1.0, 1),
+    (ScheduleMetrics::mean_bounded_slowdown, "slowdown", 1.0, 3),
 ];
 
 /// Metrics of jobs on a network that are shown.
 pub const CONTENTION_FIGURES: &[ShakenFigure] = &[
-    (name::median_stretch, "median stretch", 1.0, 4),
-    (name::trimmed_mean_stretch, "trimmed stretch", 1.0, 4),
-    (name::median_placement_factor, "median placement", 1.0, 4),
-    (name::median_contention_factor, "median contention", 1.0, 4),
-    (name::mean_turnaround_cycles, "turnaround", 1.0, 0),
+    (Contention::median_stretch, "median stretch", 1.0, 4),
+    (Contention::trimmed_mean_stretch, "trimmed stretch", 1.0, 4),
+    (Contention::median_placement_factor, "median placement", 1.0, 4),
+    (Contention::median_contention_factor, "median contention", 1.0, 4),
+    (Contention::mean_turnaround_cycles, "turnaround", 1.0, 0),
 ];
 
 /// Rows of one run.

@@ -62,7 +62,7 @@ impl View<'_> {
     /// Returns the mean pairwise distance in hops; NaN if the strategy was not run.
     fn mean(&self, scheduler: &str, strategy: &str) -> f64 {
         let key = (scheduler.to_string(), self.name(strategy).to_string());
-        self.results.get(&key).map_or(f64::NAN, |result| result.metrics.mean_pairwise_l1)
+        self.results.get(&key).map_or(f64::NAN, |result| result.metrics.pairwise.mean_pairwise_l1)
     }
 
     /// Returns the reduction of the mean pairwise distance by tie-breaking, in percent.

@@ -58,8 +58,8 @@ fn run(allocator: &str, load: f64, jobs: u32) -> Result<Outcome, VerifyError> {
     let work: i64 = jobs.iter().map(|job| job.run).sum();
     Ok(Outcome {
         turnaround: turnaround as f64 / jobs.len() as f64 / SECOND,
-        utilization: 100.0 * system.utilization,
-        load: work as f64 / system.finish_time as f64,
+        utilization: 100.0 * system.fragmentation.utilization,
+        load: work as f64 / system.fragmentation.finish_time as f64,
     })
 }
 

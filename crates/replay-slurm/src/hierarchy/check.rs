@@ -11,7 +11,7 @@ use replay_core::machine::FreeNodes;
 use replay_core::naming::StrategyName;
 use replay_core::number::{counted, grouped};
 use replay_core::sanitize::excerpt;
-use replay_core::table::{Column, Table, name};
+use replay_core::table::{Column, Table};
 use replay_core::topology::Hierarchy;
 use replay_core::topology::hierarchy::{Blocks, HierarchyKind, Simplification, Tree};
 
@@ -85,10 +85,10 @@ impl Table for Finding {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         vec![
-            Column::text(name::check, "what was checked: machine, never-runs, skipped-level, several-parents, repeated-nodes, name-order, empty, small-block, idle-nodes", |row: &Self| Some(row.check.name())),
-            Column::text(name::subject, "rule, switch, block or job size that the finding is about", |row: &Self| Some(&row.subject)),
-            Column::new(name::count, "", "number of nodes, sizes, levels, names, leaves or blocks that the finding is about", |row: &Self| row.count),
-            Column::text(name::finding, "the finding in words", |row: &Self| Some(&row.text)),
+            Column::text("check", "what was checked: machine, never-runs, skipped-level, several-parents, repeated-nodes, name-order, empty, small-block, idle-nodes", |row: &Self| Some(row.check.name())),
+            Column::text("subject", "rule, switch, block or job size that the finding is about", |row: &Self| Some(&row.subject)),
+            Column::new("count", "", "number of nodes, sizes, levels, names, leaves or blocks that the finding is about", |row: &Self| row.count),
+            Column::text("finding", "the finding in words", |row: &Self| Some(&row.text)),
         ]
     }
 }

@@ -6,8 +6,8 @@
 
 use replay_core::allocator::explain::ExplanationLog;
 use replay_core::machine::FreeNodes;
-use replay_core::topology::NodeId;
 use replay_core::number::counted;
+use replay_core::topology::NodeId;
 
 /// Appends `size` free nodes to `chosen`. At least `size` nodes must be free.
 pub fn choose(free: &FreeNodes, size: u32, chosen: &mut Vec<NodeId>, explanation: &ExplanationLog) {

@@ -13,10 +13,10 @@ use std::cmp::Reverse;
 use crate::hierarchy::Denied;
 use replay_core::allocator::explain::{ExplanationLog, Listing};
 use replay_core::machine::FreeNodes;
+use replay_core::number::counted;
 use replay_core::sanitize::excerpt;
 use replay_core::topology::hierarchy::Tree;
 use replay_core::topology::{Hierarchy, NodeId};
-use replay_core::number::counted;
 
 /// How strictly a job stays within one domain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

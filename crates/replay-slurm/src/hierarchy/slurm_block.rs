@@ -12,9 +12,9 @@
 use crate::hierarchy::Denied;
 use replay_core::allocator::explain::{ExplanationLog, Listing};
 use replay_core::machine::FreeNodes;
+use replay_core::number::counted;
 use replay_core::topology::NodeId;
 use replay_core::topology::hierarchy::Blocks;
-use replay_core::number::counted;
 
 /// Options of the rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

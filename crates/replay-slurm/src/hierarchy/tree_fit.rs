@@ -25,9 +25,9 @@ use crate::hierarchy::Denied;
 use replay_core::allocator::Times;
 use replay_core::allocator::explain::{ExplanationLog, Listing};
 use replay_core::machine::FreeNodes;
+use replay_core::number::counted;
 use replay_core::topology::hierarchy::Tree;
 use replay_core::topology::{Hierarchy, NodeId};
-use replay_core::number::counted;
 
 /// The `tree-fit` rule for one tree, with the expected ends of the running jobs.
 #[derive(Clone, Debug)]

@@ -1,6 +1,5 @@
 //! Explanations of decisions.
 
-use replay_core::number::counted;
 use crate::placement::Layout;
 use crate::placement::decide::Query;
 use crate::placement::segments;
@@ -11,6 +10,7 @@ use crate::torus3d::tied::{Tied, Weighed};
 use replay_core::allocator::Request;
 use replay_core::allocator::candidate_set::{CandidateSet, ScoredCandidate};
 use replay_core::allocator::explain::{self, Listing};
+use replay_core::number::counted;
 use replay_core::topology::NodeId;
 
 /// Position of a box: torus, placement, anchor.

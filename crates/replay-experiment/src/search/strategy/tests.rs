@@ -98,6 +98,7 @@ fn exhaustive_search_equals_a_plain_loop() {
             let sum = run_cell(0, &cell, Measure::default(), RunContext::new(&CancelToken::new()))
                 .expect("a run")
                 .metrics
+                .pairwise
                 .total_pairwise_l1;
             plain.push((sum, format!("{sr},{a},{w},{b}@{slack}")));
         }

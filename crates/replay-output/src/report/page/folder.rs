@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::top_strategy::TopStrategyComparison;
 use crate::frame::read::records;
 use replay_core::lines;
-use replay_core::table::{Records, TableInfo, name};
+use replay_core::table::{Name, Records, TableInfo};
 use replay_experiment::files::{MANIFEST, ResultError, ResultFolder};
 
 /// The results of a command, read from its output directory.
@@ -67,6 +67,9 @@ impl FolderError {
 
 /// Name of the table that `verify --write` writes.
 const CHECKS: &str = "verify";
+
+/// Column of this table with the verdicts.
+pub(super) const VERDICT: Name = Name::new("verdict");
 
 /// Names of the tables with a row per job, which are too large for a page.
 const OF_JOBS: [&str; 2] = ["contend_jobs.csv", "placements.csv"];
@@ -152,7 +155,6 @@ pub fn checks(path: &Path, known: &[TableInfo]) -> Result<Records, FolderError> 
 
 /// Returns whether a table contains checks as written by `verify --write`.
 pub fn is_published(checks: &Records) -> bool {
-    [name::figure, name::published, name::ours, name::verdict]
-        .into_iter()
-        .all(|name| checks.has(name))
+    let others = ["figure", "published", "ours"].map(Name::new);
+    others.into_iter().chain([VERDICT]).all(|name| checks.has(name))
 }

@@ -1,8 +1,9 @@
 //! Comparison of the top strategy of a setting with the other strategies, based on the tables of jobs.
 
 use replay_core::metrics::blocks::FEWEST;
+use replay_core::metrics::{JobMeasures, Placement};
 use replay_core::number::fixed;
-use replay_core::table::{Name, Value, name};
+use replay_core::table::{Name, Value};
 use replay_experiment::compare::{Compared, JobRow, Pairs, REPLAYED, correct};
 
 /// Maximum number of strategies compared with the top strategy.
@@ -83,9 +84,11 @@ impl TopStrategyComparison {
         let mut comparison = Self { strategies: ranked.len(), ..Self::default() };
         for (place, other) in others.iter().take(MOST).enumerate() {
             let pairs = pairs(other)?;
-            let Some(pairwise) = compare(&pairs, other, name::pairwise_l1) else { return Ok(None) };
+            let Some(pairwise) = compare(&pairs, other, Placement::PAIRWISE_L1) else {
+                return Ok(None);
+            };
             if place == 0 {
-                comparison.distance = compare(&pairs, other, name::distance);
+                comparison.distance = compare(&pairs, other, Placement::DISTANCE);
             }
             comparison.pairwise.push(pairwise);
         }
@@ -102,8 +105,8 @@ impl TopStrategyComparison {
         if let Some(fastest) = fastest.filter(|_| others.iter().any(|one| one.times != first.times))
         {
             let pairs = pairs(fastest)?;
-            comparison.times = compare(&pairs, fastest, name::turnaround)
-                .zip(compare(&pairs, fastest, name::wait))
+            comparison.times = compare(&pairs, fastest, JobMeasures::TURNAROUND)
+                .zip(compare(&pairs, fastest, JobMeasures::WAIT))
                 .map(<[_; 2]>::from);
             for one in comparison.times.iter_mut().flatten() {
                 correct([one], family);

@@ -1,16 +1,17 @@
 use std::collections::BTreeMap;
 
+use super::folder::VERDICT;
 use super::html::rounded;
 use super::top_strategy::{METHOD, Runs, TopStrategyComparison};
-use replay_core::metrics::comparable;
+use replay_core::metrics::{PairwiseMetrics, ScheduleMetrics, comparable};
 use replay_core::number::{counted, grouped};
-use replay_core::table::{Name, Record, Records, Table, name};
-use replay_experiment::RunResult;
+use replay_core::table::{Name, Record, Records, Table};
 use replay_experiment::compare::JobRow;
-use replay_experiment::contention::ContentionRun;
+use replay_experiment::contention::{Contention, ContentionRun};
 use replay_experiment::search::SearchRow;
 use replay_experiment::shaken::{ShakenRow, Significance, difference_text};
-use replay_experiment::stream::{Metric, StreamRow};
+use replay_experiment::stream::{Metric, Point, StreamRow};
+use replay_experiment::{RunKey, RunResult};
 
 /// Rule by which the strategies of a table are ranked. Strategies are ranked in ascending order of the column `metric`.
 struct Rule {
@@ -42,8 +43,8 @@ enum Interval {
 const RULES: [Rule; 3] = [
     Rule {
         table: RunResult::NAME,
-        group: &[name::trace, name::topology, name::scheduler, name::policy],
-        metric: name::mean_pairwise_l1,
+        group: &[RunKey::TRACE, RunKey::TOPOLOGY, RunKey::SCHEDULER, RunKey::POLICY],
+        metric: PairwiseMetrics::mean_pairwise_l1,
         then: None,
         interval: Interval::None,
         by_jobs: true,
@@ -52,10 +53,16 @@ const RULES: [Rule; 3] = [
     },
     Rule {
         table: ContentionRun::NAME,
-        group: &[name::trace, name::topology, name::scheduler, name::policy, name::pattern],
-        metric: name::median_stretch,
-        then: Some((name::trimmed_mean_stretch, "trimmed mean")),
-        interval: Interval::Ends([name::median_stretch_low, name::median_stretch_high]),
+        group: &[
+            RunKey::TRACE,
+            RunKey::TOPOLOGY,
+            RunKey::SCHEDULER,
+            RunKey::POLICY,
+            Point::PATTERN,
+        ],
+        metric: Contention::median_stretch,
+        then: Some((Contention::trimmed_mean_stretch, "trimmed mean")),
+        interval: Interval::Ends([Contention::median_stretch_low, Contention::median_stretch_high]),
         by_jobs: false,
         statement: "messages slow down jobs least under",
         metric_name: ("median stretch", ""),
@@ -63,15 +70,15 @@ const RULES: [Rule; 3] = [
     Rule {
         table: StreamRow::NAME,
         group: &[
-            name::topology,
-            name::sides,
-            name::service,
-            name::pattern,
-            name::flits,
-            name::arrivals,
-            name::scheduler,
+            RunKey::TOPOLOGY,
+            Point::SIDES,
+            Point::SERVICE,
+            Point::PATTERN,
+            Point::FLITS,
+            Point::ARRIVALS,
+            RunKey::SCHEDULER,
         ],
-        metric: name::turnaround_time,
+        metric: Name::new("turnaround_time"),
         then: None,
         interval: Interval::Half(Metric::Turnaround.caption().half_width),
         by_jobs: false,
@@ -184,20 +191,25 @@ impl CopyDifference {
 
 fn over_copies(rows: &Records, metric: Name) -> OverCopies {
     let difference = |row: Record<'_>| {
-        let mean = [row.number(name::paired_difference)?, row.number(name::paired_half_width)?];
-        let significance = Significance::of_word(row.text(name::distinct)?)?;
-        Some(CopyDifference { reference: row.integer(name::compared_with)?, mean, significance })
+        let mean =
+            [row.number(ShakenRow::PAIRED_DIFFERENCE)?, row.number(ShakenRow::PAIRED_HALF_WIDTH)?];
+        let significance = Significance::of_word(row.text(ShakenRow::DISTINCT)?)?;
+        Some(CopyDifference {
+            reference: row.integer(ShakenRow::COMPARED_WITH)?,
+            mean,
+            significance,
+        })
     };
     let value = |row: Record<'_>| {
         let of_copies = OverCopy {
-            mean: row.number(name::mean)?,
-            half_width: row.number(name::half_width)?,
-            copies: row.integer(name::copies)?,
+            mean: row.number(ShakenRow::MEAN)?,
+            half_width: row.number(ShakenRow::HALF_WIDTH)?,
+            copies: row.integer(ShakenRow::COPIES)?,
             difference: difference(row),
         };
-        Some((row.integer(name::run)?, of_copies))
+        Some((row.integer(RunResult::RUN)?, of_copies))
     };
-    let of_metric = |row: &Record<'_>| row.text(name::metric) == Some(metric.text());
+    let of_metric = |row: &Record<'_>| row.text(ShakenRow::METRIC) == Some(metric.text());
     rows.rows().filter(of_metric).filter_map(value).collect()
 }
 
@@ -247,15 +259,15 @@ fn groups(
     // Values of a strategy: the runs, the two ranking values for each seed, the interval, and the paired difference.
     type StrategyValues = (Runs, Vec<[f64; 2]>, Option<[f64; 2]>, Option<CopyDifference>);
     let mut groups: Vec<(Vec<String>, Option<i64>, Vec<StrategyValues>)> = Vec::new();
-    for row in rows.rows().filter(|row| row.integer(name::copy).unwrap_or(0) == 0) {
+    for row in rows.rows().filter(|row| row.integer(RunKey::COPY).unwrap_or(0) == 0) {
         let setting: Vec<String> =
             rule.group.iter().map(|&name| row.value(name).to_string()).collect();
-        let allocator = row.text(name::allocator).unwrap_or_default();
-        let name = match row.text(name::tie) {
+        let allocator = row.text(RunKey::ALLOCATOR).unwrap_or_default();
+        let name = match row.text(RunKey::TIE) {
             None => allocator.to_string(),
             Some(tie) => format!("{allocator} ({tie})"),
         };
-        let run = row.integer(name::run);
+        let run = row.integer(RunResult::RUN);
         let over = run.and_then(|run| shaken.get(&run));
         let value = over.map(|over| over.mean).or_else(|| row.number(rule.metric));
         let Some(value) = value.filter(|value| value.is_finite()) else { continue };
@@ -287,8 +299,11 @@ fn groups(
         }
         values.push([value, then.unwrap_or(0.0)]);
         runs.folds |= comparable::folds(row.number(comparable::FOLDED));
-        runs.times.push([name::mean_wait, name::mean_turnaround].map(|name| row.number(name)));
-        runs.runs.extend(run.map(|run| (row.value(name::seed).clone(), run)));
+        runs.times.push(
+            [ScheduleMetrics::mean_wait, ScheduleMetrics::mean_turnaround]
+                .map(|name| row.number(name)),
+        );
+        runs.runs.extend(run.map(|run| (row.value(RunKey::SEED).clone(), run)));
     }
     let ranked = |(setting, copies, strategies): (_, _, Vec<StrategyValues>)| {
         let mut ranked: Vec<Ranked> = strategies
@@ -424,15 +439,16 @@ impl Group {
 pub fn searched(rows: &Records) -> Vec<String> {
     let percent = |row: Record<'_>, name| row.number(name).map(rounded);
     let sentence = |best: Record<'_>| {
-        let on = best.text(name::searched).unwrap_or_default();
-        let of_search = |row: &Record<'_>| row.text(name::searched) == Some(on);
-        let ranked = rows.rows().filter(of_search).filter(|row| row.integer(name::rank).is_some());
-        let judged = match percent(best, name::test_improvement_percent) {
+        let on = best.text(SearchRow::SEARCHED).unwrap_or_default();
+        let of_search = |row: &Record<'_>| row.text(SearchRow::SEARCHED) == Some(on);
+        let ranked =
+            rows.rows().filter(of_search).filter(|row| row.integer(SearchRow::RANK).is_some());
+        let judged = match percent(best, SearchRow::TEST_IMPROVEMENT_PERCENT) {
             None => "evaluated on the jobs of the search".to_string(),
             Some(test) => format!("{test} % on held-out jobs"),
         };
         let verdicts: Vec<&str> =
-            ranked.clone().filter_map(|row| row.text(name::distinct_from_best)).collect();
+            ranked.clone().filter_map(|row| row.text(SearchRow::DISTINCT_FROM_BEST)).collect();
         let copies = match &verdicts[..] {
             [] => "; no interval (--shake N gives one)".to_string(),
             verdicts => {
@@ -446,11 +462,11 @@ pub fn searched(rows: &Records) -> Vec<String> {
         format!(
             "{on}: of {} in the table, ({}) ranks first, {} % better than without a vector; {judged}{copies}.",
             counted(ranked.count() as u64, "vector"),
-            best.value(name::tie),
-            percent(best, name::improvement_percent).unwrap_or_default(),
+            best.value(RunKey::TIE),
+            percent(best, SearchRow::IMPROVEMENT_PERCENT).unwrap_or_default(),
         )
     };
-    rows.rows().filter(|row| row.integer(name::rank) == Some(1)).map(sentence).collect()
+    rows.rows().filter(|row| row.integer(SearchRow::RANK) == Some(1)).map(sentence).collect()
 }
 
 /// Returns a sentence with the number of checks by verdict.
@@ -458,7 +474,7 @@ pub fn published(checks: &Records) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for row in checks.rows() {
         // The text after the colon is the reason.
-        let verdict = row.text(name::verdict).unwrap_or_default();
+        let verdict = row.text(VERDICT).unwrap_or_default();
         let word = verdict.split(':').next().unwrap_or_default();
         match counts.iter_mut().find(|(one, _)| *one == word) {
             Some((_, count)) => *count += 1,

@@ -34,11 +34,11 @@ pub mod cli;
 
 pub use replay_backlog as backlog;
 pub use replay_centre as centre;
-pub use replay_core::{
+pub use replay_cubes as cubes;
+pub use replay_engine::{
     allocator, cancel, lines, machine, metrics, naming, number, registries, scheduler, simulation,
     swf, table, topology, workload,
 };
-pub use replay_cubes as cubes;
 pub use replay_experiment as experiment;
 pub use replay_import as import;
 pub use replay_mesh as mesh;

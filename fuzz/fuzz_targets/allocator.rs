@@ -5,10 +5,10 @@
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-use replay_core::allocator::{Capabilities, MachineEvent, Refusal, Request, RunSetup};
-use replay_core::machine::Machine;
-use replay_core::naming::StrategyName;
-use replay_core::topology::Topology;
+use replay_engine::allocator::{Capabilities, MachineEvent, Refusal, Request, RunSetup};
+use replay_engine::machine::Machine;
+use replay_engine::naming::StrategyName;
+use replay_engine::topology::Topology;
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use replay_import::{Class, ColumnMap, Import, Outputs, import};
-use replay_core::swf::Reader;
+use replay_engine::swf::Reader;
 
 const SOURCES: [&str; 17] = [
     "sacct",

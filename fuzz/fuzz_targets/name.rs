@@ -6,16 +6,16 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use libfuzzer_sys::fuzz_target;
-use replay_core::allocator::ties::{Slack, TieRule, TieVector};
+use replay_engine::allocator::ties::{Slack, TieRule, TieVector};
 use replay_experiment::grid::Values;
 use replay_experiment::search::{Candidate, Constraint, Objective, Range};
 use replay_experiment::sweep::{CellId, Shard};
-use replay_core::naming::{StrategyName, split_list};
+use replay_engine::naming::{StrategyName, split_list};
 use replay_network::Settings;
 use replay_network::traffic::{Mapping, Pattern, Quota};
-use replay_core::topology::Topology;
-use replay_core::workload::stochastic::{Arrivals, Interval, Service, Sides};
-use replay_core::workload::{Policy, Start};
+use replay_engine::topology::Topology;
+use replay_engine::workload::stochastic::{Arrivals, Interval, Service, Sides};
+use replay_engine::workload::{Policy, Start};
 
 /// Parses a text, prints the value, parses this again, and compares both printed values.
 fn round_trip<T: FromStr<Err: Debug + Display> + Display>(text: &str) {

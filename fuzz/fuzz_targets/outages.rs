@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use replay_core::simulation::{OutageFile, Outages, WhenDown};
+use replay_engine::simulation::{OutageFile, Outages, WhenDown};
 
 fuzz_target!(|bytes: &[u8]| {
     let file = match OutageFile::read(bytes, "fuzz.csv") {
@@ -10,7 +10,7 @@ fuzz_target!(|bytes: &[u8]| {
         Err(error) => return assert!(error.to_string().starts_with("fuzz.csv:")),
     };
     for machine in ["4x4", "3x2x5", "torus:8x8*2", "hypercube:3"] {
-        let machine = machine.parse::<replay_core::topology::Topology>().expect("a machine");
+        let machine = machine.parse::<replay_engine::topology::Topology>().expect("a machine");
         let windows = match file.on(&machine) {
             Ok(windows) => windows,
             Err(error) => {

@@ -7,7 +7,7 @@ use std::io::BufReader;
 use libfuzzer_sys::fuzz_target;
 use replay_network::packets::{read, replay, write};
 use replay_network::{Network, Settings};
-use replay_core::topology::Topology;
+use replay_engine::topology::Topology;
 
 const MACHINES: [&str; 4] = ["4x4", "torus:5x3", "3x3x3", "hypercube:4"];
 

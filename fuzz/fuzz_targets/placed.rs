@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use replay_core::topology::{NodeMap, Topology};
-use replay_core::workload::{Job, RecordedPlacements};
+use replay_engine::topology::{NodeMap, Topology};
+use replay_engine::workload::{Job, RecordedPlacements};
 
 fn mapped(bytes: &[u8]) {
     let names = ["a", "n1", "7"].map(str::to_string);

@@ -4,8 +4,8 @@
 use std::io::BufReader;
 
 use libfuzzer_sys::fuzz_target;
-use replay_core::workload::{Job, Links};
-use replay_core::workload::stochastic::{ShapeFile, write_shapes};
+use replay_engine::workload::{Job, Links};
+use replay_engine::workload::stochastic::{ShapeFile, write_shapes};
 
 fuzz_target!(|bytes: &[u8]| {
     let shapes = match ShapeFile::read(BufReader::with_capacity(61, bytes), "fuzz.csv") {

@@ -4,8 +4,8 @@
 use std::io::BufReader;
 
 use libfuzzer_sys::fuzz_target;
-use replay_core::swf::{Decoder, ReadOptions, Reader, Record, Writer};
-use replay_core::workload::{Policy, Window, Workload};
+use replay_engine::swf::{Decoder, ReadOptions, Reader, Record, Writer};
+use replay_engine::workload::{Policy, Window, Workload};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(decoder) = Decoder::new(bytes) else { return };

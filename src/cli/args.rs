@@ -13,9 +13,9 @@ use super::figure_args::FigureArgs;
 use super::print::{FormatArg, SortArg, TableArgs};
 use super::terminal::{Stdout, stdout};
 use super::write::{NamedOutput, OutputFile, check_apart, finish_all};
-use replay_core::metrics::Needs;
-use replay_core::metrics::RunMetrics;
-use replay_core::workload::{Oversize, Policy, Shake};
+use replay_engine::metrics::Needs;
+use replay_engine::metrics::RunMetrics;
+use replay_engine::workload::{Oversize, Policy, Shake};
 use replay_experiment::Measure;
 
 /// Arguments that select what is replayed, as typed.

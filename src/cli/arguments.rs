@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use clap::{Arg, ArgAction, Command};
 
 use super::job_name::JobName;
-use replay_core::number::ungrouped;
+use replay_engine::number::ungrouped;
 
 /// Name of the main job, which needs no name.
 pub const MAIN_JOB: &str = "run";

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::exit::{Failure, eprint_line};
-use replay_core::metrics::{PairwiseMetrics, ScheduleMetrics};
-use replay_core::table::{Column, Name, Table, Value};
+use replay_engine::metrics::{PairwiseMetrics, ScheduleMetrics};
+use replay_engine::table::{Column, Name, Table, Value};
 use replay_experiment::compare::{REPLAYED, RunRow};
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::sweep::Plan;

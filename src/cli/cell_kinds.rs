@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use replay_core::allocator::ties::TieRule;
-use replay_core::naming::NameError;
+use replay_engine::allocator::ties::TieRule;
+use replay_engine::naming::NameError;
 use replay_experiment::sweep::Plan;
 
 /// Maximum number of groups of strategies, unless the grid has more allocator entries. If there would be more groups,

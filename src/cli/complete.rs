@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use clap_complete::Shell;
 
 use super::exit::Failure;
-use replay_core::workload::{Manifest, SearchPath};
+use replay_engine::workload::{Manifest, SearchPath};
 
 /// Returns shell code to append to the completion script of a shell. The completion scripts of the argument parser
 /// complete only single words from a fixed set. This code completes the last name of a list from the output of `replay

@@ -25,8 +25,8 @@ use super::session::Session;
 use super::shards::{MergeArgs, ShardArg, ShardFolder, Shards};
 use super::skipped_jobs::SkippedJobs;
 use super::strategy_selection::SENDING;
-use replay_core::number::grouped;
-use replay_core::registries::Registries;
+use replay_engine::number::grouped;
+use replay_engine::registries::Registries;
 use replay_experiment::compatibility::{can_send, reject_outages, reject_recorded_scheduler};
 use replay_experiment::contention::ranking::{Mean, Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::contention::{

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::journal;
 use super::result_kind::Kind;
-use replay_core::number::{counted, grouped};
+use replay_engine::number::{counted, grouped};
 use replay_experiment::files::{Dir, ResultFolder};
 use replay_experiment::journal::JOURNAL_FILE;
 use replay_output::frame::read::records;

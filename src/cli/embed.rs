@@ -15,8 +15,8 @@ use super::skipped_jobs::SkippedJobs;
 use super::sweep::{ListArgs, of_flags};
 use super::tie_lists::TieLists;
 use super::{Program, definition, parsed, run_program};
-use replay_core::registries::Registries;
-use replay_core::workload::{LoadError, Workload};
+use replay_engine::registries::Registries;
+use replay_engine::workload::{LoadError, Workload};
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Measure, RunResult, Trace};
 
@@ -73,7 +73,7 @@ pub fn load(
         return Err(Failure::usage_message("--policy: exactly one policy is required").into());
     };
     if let Some(TraceText { name, text }) = text {
-        let options = replay_core::swf::ReadOptions { max_errors: errors };
+        let options = replay_engine::swf::ReadOptions { max_errors: errors };
         let loaded = Workload::from_reader(text, name, policy, &grid.window, options);
         let workload = loaded.map_err(|error| match error {
             LoadError::Window { .. } => Failure::usage(error),

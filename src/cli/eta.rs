@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::exit::eprint_line;
 use super::threads::Ticker;
-use replay_core::number::{fixed, grouped};
+use replay_engine::number::{fixed, grouped};
 use replay_experiment::{Eta, SAMPLE};
 
 /// Shortest estimated duration of a cell that is reported.

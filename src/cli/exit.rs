@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 
-use replay_core::naming::NameError;
-use replay_core::sanitize::excerpt;
+use replay_engine::naming::NameError;
+use replay_engine::sanitize::excerpt;
 use replay_experiment::compatibility::Incompatible;
 
 /// The outcome of the program; the table in [`cli`](crate::cli) has the exit codes.

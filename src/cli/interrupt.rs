@@ -11,7 +11,7 @@ use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::Signals;
 
 use super::exit::{Exit, eprint_line};
-use replay_core::cancel::CancelToken;
+use replay_engine::cancel::CancelToken;
 use replay_experiment::files::abandon;
 
 /// Signals that cancel the command.

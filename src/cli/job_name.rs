@@ -5,8 +5,8 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::exit::{Failure, eprint_line};
-use replay_core::sanitize::excerpt;
-use replay_core::workload::{JobIds, JobIdsError, Notation, Workload};
+use replay_engine::sanitize::excerpt;
+use replay_engine::workload::{JobIds, JobIdsError, Notation, Workload};
 
 /// Prefix of a name that is an id of the log.
 const ID: &str = "id:";

@@ -11,15 +11,15 @@ use super::exit::{Exit, Failure};
 use super::print::{fields, sheet_of_fields};
 use crate::{import, network};
 use replay_backlog::{Found, Outcome};
-use replay_core::allocator::candidate_set::ScoredCandidate;
-use replay_core::metrics::OutageMetrics;
-use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
-use replay_core::naming::Description;
-use replay_core::number::grouped;
-use replay_core::registries::Registries;
-use replay_core::table::{Column, TableInfo, write_csv};
-use replay_core::topology::{SYSTEMS, System, Topology};
-use replay_core::workload::{Manifest, Policy, SearchPath, stochastic, synthetic};
+use replay_engine::allocator::candidate_set::ScoredCandidate;
+use replay_engine::metrics::OutageMetrics;
+use replay_engine::metrics::{Allocation, JobMeasures, SizeRow};
+use replay_engine::naming::Description;
+use replay_engine::number::grouped;
+use replay_engine::registries::Registries;
+use replay_engine::table::{Column, TableInfo, write_csv};
+use replay_engine::topology::{SYSTEMS, System, Topology};
+use replay_engine::workload::{Manifest, Policy, SearchPath, stochastic, synthetic};
 use replay_experiment::compare::Compared;
 use replay_experiment::contention::{ContentionJobRow, ContentionRun, Correlations};
 use replay_experiment::explained::steps::Step;
@@ -446,7 +446,7 @@ mod tests {
     #[test]
     fn only_seeds_and_ids_are_unsigned_and_percentages_have_their_unit() {
         for column in tables().into_iter().flat_map(|table| table.columns) {
-            let unsigned = column.kind == replay_core::table::Kind::U64;
+            let unsigned = column.kind == replay_engine::table::Kind::U64;
             assert_eq!(
                 unsigned,
                 [RunKey::SEED, PacketResult::ID].contains(&column.name),

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::exit::{Failure, eprint_line};
-use replay_core::swf::{self, ReadOptions};
-use replay_core::workload::synthetic::{self, SyntheticTrace};
-use replay_core::workload::{
+use replay_engine::swf::{self, ReadOptions};
+use replay_engine::workload::synthetic::{self, SyntheticTrace};
+use replay_engine::workload::{
     KnownTrace, LoadError, Manifest, Policy, SearchPath, Window, Workload,
 };
 

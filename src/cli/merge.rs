@@ -1,6 +1,6 @@
 //! `replay merge`: combines shards.
 
-use replay_core::registries::Registries;
+use replay_engine::registries::Registries;
 
 use super::exit::{Exit, Failure, eprint_line};
 use super::program::Invocation;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::exit::Failure;
 use super::named_value::{Named, one};
-use replay_core::naming::{StrategyName, split_list};
+use replay_engine::naming::{StrategyName, split_list};
 use replay_experiment::contention::Messages;
 use replay_network::links::Model;
 use replay_network::traffic::{Mapping, Pattern, Preset, Quota, TableError};
@@ -108,7 +108,7 @@ impl MessageArgs {
             name.set("preset", self.preset());
         }
         let pattern =
-            (&name).try_into().map_err(|e: replay_core::naming::NameError| Failure::usage(e))?;
+            (&name).try_into().map_err(|e: replay_engine::naming::NameError| Failure::usage(e))?;
         let mut messages = Messages::new(preset, pattern).map_err(unusable)?;
         match self.network.map(|network| network.0) {
             None => {}

@@ -72,7 +72,7 @@ mod write;
 pub use program::Program;
 pub use terminal::record_closed_stdout;
 
-use replay_core::registries::Registries;
+use replay_engine::registries::Registries;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;

@@ -7,8 +7,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::exit::Failure;
-use replay_core::naming::advice;
-use replay_core::sanitize::excerpt;
+use replay_engine::naming::advice;
+use replay_engine::sanitize::excerpt;
 
 /// A value that is parsed from its name and serialized as its name.
 #[derive(Clone, Copy, Debug)]

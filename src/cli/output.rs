@@ -16,10 +16,10 @@ use super::results::{Results, metadata};
 use super::session::Session;
 use super::skipped_jobs::SkippedJobs;
 use crate::cli::terminal::stdout;
-use replay_core::metrics::{RunMetrics, comparable};
-use replay_core::number::counted;
-use replay_core::registries::Registries;
-use replay_core::table::{Column, Name, Table, write_csv, write_json_line};
+use replay_engine::metrics::{RunMetrics, comparable};
+use replay_engine::number::counted;
+use replay_engine::registries::Registries;
+use replay_engine::table::{Column, Name, Table, write_csv, write_json_line};
 use replay_experiment::files::{AtomicFile, MANIFEST};
 use replay_experiment::log_comparison::{
     self, CAVEAT, LogBaseline, LogComparisonRow, NOT_COMPARED,

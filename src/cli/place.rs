@@ -10,8 +10,8 @@ use clap::Args;
 
 use super::args::{QuietArg, WriteArg};
 use super::exit::{Exit, Failure, eprint_line};
-use replay_core::lines::LONGEST_TEXT;
-use replay_core::number::counted;
+use replay_engine::lines::LONGEST_TEXT;
+use replay_engine::number::counted;
 use replay_slurm::hierarchy::cases as hierarchy_cases;
 use replay_slurm::hierarchy::check::description_warnings;
 use replay_slurm::placement::cases::{CasesError, MachineError, answer};
@@ -163,7 +163,7 @@ fn file_of(folder: &Path, name: &str, endings: &[&str]) -> Result<PathBuf, Machi
     paths.find(|path| plain && path.is_file()).ok_or_else(|| {
         let names = endings
             .iter()
-            .map(|ending| replay_core::sanitize::excerpt(&format!("{name}.{ending}")));
+            .map(|ending| replay_engine::sanitize::excerpt(&format!("{name}.{ending}")));
         MachineError::Unreadable(format!(
             "topology: no file {} in {}",
             names.collect::<Vec<_>>().join(" or "),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::exit::Failure;
 use super::named_value::one;
-use replay_core::table::{Column, Name, Table, Value, write_csv, write_json_line};
+use replay_engine::table::{Column, Name, Table, Value, write_csv, write_json_line};
 use replay_output::report::{Align, Fitted, Sheet};
 
 /// Returns the width of the terminal in characters; `None` if standard output is not a terminal or has no width.

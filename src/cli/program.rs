@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use replay_core::registries::Registries;
+use replay_engine::registries::Registries;
 use replay_experiment::sweep::Build;
 
 /// What a program decides before it runs the command line.

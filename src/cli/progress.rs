@@ -12,7 +12,7 @@ use super::cell_kinds::{CellKind, CellKinds};
 use super::eta::length;
 use super::exit::{Failure, eprint_line};
 use super::threads::Ticker;
-use replay_core::number::grouped;
+use replay_engine::number::grouped;
 use replay_experiment::sweep::Plan;
 
 /// A progress line on standard error. It always fits one line of the terminal.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::exit::{Failure, eprint_line};
 use super::load::with_input;
-use replay_core::cancel::CancelToken;
-use replay_core::number::counted;
-use replay_core::scheduler::WhenFull;
-use replay_core::swf::ReadOptions;
-use replay_core::topology::NodeMap;
-use replay_core::workload::{
+use replay_engine::cancel::CancelToken;
+use replay_engine::number::counted;
+use replay_engine::scheduler::WhenFull;
+use replay_engine::swf::ReadOptions;
+use replay_engine::topology::NodeMap;
+use replay_engine::workload::{
     Change, Job, Policy, RecordedPlacements, RecordedPlacementsError, Workload,
 };
 use replay_experiment::grid::ParameterGrid;

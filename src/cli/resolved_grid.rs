@@ -10,17 +10,17 @@ use super::load::load_traces;
 use super::recorded::{
     placed, repeats_places, report_left_out_pairs, report_missing_waits, report_oversubscription,
 };
-use replay_core::allocator::Request;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::naming::split_list;
-use replay_core::number::{counted, grouped};
-use replay_core::sanitize::excerpt;
-use replay_core::scheduler::WhenFull;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{OutageError, OutageFile, Outages};
-use replay_core::topology::split_name;
-use replay_core::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
-use replay_core::workload::{
+use replay_engine::allocator::Request;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::naming::split_list;
+use replay_engine::number::{counted, grouped};
+use replay_engine::sanitize::excerpt;
+use replay_engine::scheduler::WhenFull;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::simulation::{OutageError, OutageFile, Outages};
+use replay_engine::topology::split_name;
+use replay_engine::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
+use replay_engine::workload::{
     Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name,
 };
 use replay_experiment::compatibility::{check_grid, check_outages, check_strategies};

@@ -11,7 +11,7 @@ use super::journal::{self, PLAN_FILE, PlanFile, of_journal};
 use super::results::Tally;
 use super::session::Session;
 use super::shards::{ShardArg, Shards, outcome, plan_of_shard};
-use replay_core::number::{counted, grouped};
+use replay_engine::number::{counted, grouped};
 use replay_experiment::files::Dir;
 use replay_experiment::journal::{CellId, JOURNAL_FILE, Journal, Outcome};
 use replay_experiment::pool::{self, Turn};

@@ -1,6 +1,6 @@
 //! The main job, `replay --trace ...`: runs a grid without a journal and prints the results as they are computed.
 
-use replay_core::registries::Registries;
+use replay_engine::registries::Registries;
 use std::sync::Arc;
 
 use super::args::RunArgs;

@@ -12,7 +12,7 @@ use super::journal;
 use super::print::{FormatArg, TableArgs};
 use super::program::Invocation;
 use super::result_kind::Kind;
-use replay_core::number::counted;
+use replay_engine::number::counted;
 use replay_experiment::files::{
     Dir, Folder, FolderError, InputRecord, Recovered, Results, Staging,
 };

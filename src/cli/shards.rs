@@ -11,7 +11,7 @@ use super::exit::Failure;
 use super::journal::{PLAN_FILE, PlanFile, is_plan};
 use super::print::{SortArg, TableArgs};
 use super::session::Session;
-use replay_core::number::grouped;
+use replay_engine::number::grouped;
 use replay_experiment::files::{Dir, DirLock};
 use replay_experiment::journal::{CellId, Journal, Outcome};
 use replay_experiment::sweep::{Build, Shard, ShardError};

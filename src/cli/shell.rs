@@ -1,6 +1,6 @@
 //! `replay completions` and `replay man`.
 
-use replay_core::registries::Registries;
+use replay_engine::registries::Registries;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};

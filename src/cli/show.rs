@@ -3,7 +3,7 @@
 mod candidates;
 mod window;
 
-use replay_core::registries::Registries;
+use replay_engine::registries::Registries;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -26,11 +26,11 @@ use super::session::Session;
 use super::side_files::read_beside;
 use super::skipped_jobs::why_not_started;
 use crate::cli::terminal::stdout;
-use replay_core::metrics::{JobMeasures, Placement, Submitted};
-use replay_core::number::grouped;
-use replay_core::swf::Header;
-use replay_core::topology::{Hierarchy, NodeId, Topology};
-use replay_core::workload::{Notation, TraceTime};
+use replay_engine::metrics::{JobMeasures, Placement, Submitted};
+use replay_engine::number::grouped;
+use replay_engine::swf::Header;
+use replay_engine::topology::{Hierarchy, NodeId, Topology};
+use replay_engine::workload::{Notation, TraceTime};
 use replay_experiment::snapshot::{HeldAllocation, Snapshot, When, snapshot};
 use replay_experiment::{Cell, CellProblem};
 use replay_output::plot::{Edge, JobNames, MachineMap, Plots, save};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::exit::{Failure, eprint_line};
 use super::write::{NamedOutput, OutputFile, finish_all};
-use replay_core::workload::sidecar::{digest_of, is_beside};
-use replay_core::workload::stochastic::{ids_path, nodes_path, shapes_path};
+use replay_engine::workload::sidecar::{digest_of, is_beside};
+use replay_engine::workload::stochastic::{ids_path, nodes_path, shapes_path};
 
 /// Returns the paths of the files beside a trace that commands write: nodes, shapes and ids of jobs.
 pub fn written_beside(trace: &Path) -> [PathBuf; 3] {

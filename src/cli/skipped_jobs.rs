@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::exit::eprint_line;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::naming::Registry;
-use replay_core::number::{counted, grouped};
-use replay_core::registries::Registries;
-use replay_core::workload::Notation;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::naming::Registry;
+use replay_engine::number::{counted, grouped};
+use replay_engine::registries::Registries;
+use replay_engine::workload::Notation;
 use replay_experiment::explained::steps::steps;
 use replay_experiment::{Cell, LeftOutJob, RejectedSize, RejectedSizes, RunKey, left_out_job};
 

@@ -5,12 +5,12 @@ use super::exit::{Failure, eprint_line};
 use super::resolved_grid::{ResolvedGrid, Tried, parse_list};
 use super::sweep::{ListArgs, of_flags};
 use super::tie_lists::TieLists;
-use replay_core::allocator::Allocator;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::naming::split_list;
-use replay_core::registries::Registries;
-use replay_core::topology::Topology;
-use replay_core::workload::Shake;
+use replay_engine::allocator::Allocator;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::naming::split_list;
+use replay_engine::registries::Registries;
+use replay_engine::topology::Topology;
+use replay_engine::workload::Shake;
 use replay_experiment::compatibility::{
     Incompatible, Requirement, can_send, check_outage_support, compatible_allocators,
 };

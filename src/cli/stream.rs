@@ -3,7 +3,7 @@
 mod backlog;
 mod figure;
 
-use replay_core::registries::Registries;
+use replay_engine::registries::Registries;
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -28,13 +28,13 @@ use super::resumable_run::ResumableRun;
 use super::session::Session;
 use super::shards::{MergeArgs, ShardArg, ShardFolder, Shards};
 use super::strategy_selection::ELSEWHERE;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::metrics::estimate::{ReplicateError, StopRule};
-use replay_core::naming::split_list;
-use replay_core::number::counted;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::topology::{Topology, split_name};
-use replay_core::workload::stochastic::{
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::metrics::estimate::{ReplicateError, StopRule};
+use replay_engine::naming::split_list;
+use replay_engine::number::counted;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::topology::{Topology, split_name};
+use replay_engine::workload::stochastic::{
     Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT,
 };
 use replay_experiment::compatibility::{

@@ -11,10 +11,10 @@ use super::exit::{Exit, Failure, eprint_line};
 use super::side_files::SideFiles;
 use super::terminal::stdout;
 use super::write::{OutputFile, check_apart};
-use replay_core::naming::StrategyName;
-use replay_core::workload::lublin::{LublinFeitelson, write_swf};
-use replay_core::workload::stochastic::shapes_path;
-use replay_core::workload::synthetic::{SyntheticTrace, generate};
+use replay_engine::naming::StrategyName;
+use replay_engine::workload::lublin::{LublinFeitelson, write_swf};
+use replay_engine::workload::stochastic::shapes_path;
+use replay_engine::workload::synthetic::{SyntheticTrace, generate};
 
 /// Arguments of `replay synth`.
 #[derive(Clone, Debug, Args)]

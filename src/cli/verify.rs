@@ -14,10 +14,10 @@ use super::output::writable;
 use super::print::TableArgs;
 use super::write::{NamedOutput, OutputFile, check_apart};
 use crate::cli::terminal::stdout;
-use replay_core::naming::hint;
-use replay_core::sanitize::excerpt;
-use replay_core::table::{Table, write_csv};
-use replay_core::workload::{Manifest, SearchPath};
+use replay_engine::naming::hint;
+use replay_engine::sanitize::excerpt;
+use replay_engine::table::{Table, write_csv};
+use replay_engine::workload::{Manifest, SearchPath};
 use replay_output::plot::Plots;
 use replay_published::{
     Audit, Check, Class, NotRun, SUITES, Selection, Suite, Verdict, VerifyError, unnoticed,

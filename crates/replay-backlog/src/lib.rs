@@ -27,10 +27,10 @@ pub use search::{Best, Found};
 
 use serde::{Deserialize, Serialize};
 
-use replay_core::cancel::{CancelToken, Cancelled};
-use replay_core::metrics::estimate::{Accumulator, StopRule, replicate};
-use replay_core::table::{Column, Table, names};
-use replay_core::topology::Topology;
+use replay_engine::cancel::{CancelToken, Cancelled};
+use replay_engine::metrics::estimate::{Accumulator, StopRule, replicate};
+use replay_engine::table::{Column, Table, names};
+use replay_engine::topology::Topology;
 use replay_experiment::compatibility::{Incompatible, require_one_processor_per_point};
 use replay_experiment::journal::CellId;
 use replay_experiment::stream::{PointError, SampleError};

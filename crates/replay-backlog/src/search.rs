@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Backlog, Bench, CONFIDENCE, Job, Rule, gain, percent};
 use crate::Outcome;
-use replay_core::cancel::Cancelled;
-use replay_core::metrics::estimate::Accumulator;
-use replay_core::table::{Column, Table, names};
+use replay_engine::cancel::Cancelled;
+use replay_engine::metrics::estimate::Accumulator;
+use replay_engine::table::{Column, Table, names};
 use replay_experiment::RunContext;
 use replay_experiment::compatibility::Incompatible;
 use replay_experiment::journal::CellId;
@@ -226,8 +226,8 @@ impl Table for Found {
 mod tests {
     use super::*;
     use crate::{Estimates, Mix};
-    use replay_core::cancel::CancelToken;
-    use replay_core::topology::Topology;
+    use replay_engine::cancel::CancelToken;
+    use replay_engine::topology::Topology;
     use replay_slurm::placement::menu::{Anchors, Menu};
 
     fn bench() -> Bench {

@@ -1,5 +1,5 @@
 use super::*;
-use replay_core::topology::Topology;
+use replay_engine::topology::Topology;
 use replay_slurm::placement::menu::{Anchors, Menu};
 
 fn bench(machine: &str, menu: &str) -> Bench {

@@ -10,9 +10,9 @@
 use std::ops::Range;
 
 use crate::diamond_counts::Shorts;
-use replay_core::machine::load;
-use replay_core::machine::{LANES, Machine};
-use replay_core::topology::{Axis, Coord, Grid};
+use replay_engine::machine::load;
+use replay_engine::machine::{LANES, Machine};
+use replay_engine::topology::{Axis, Coord, Grid};
 
 /// Counts of free processors on one grid, up to the largest radius requested.
 #[derive(Clone, Debug)]

@@ -8,13 +8,13 @@
 //! machine, and the search for intervals, which examines 64 ranks at a time.
 
 use crate::free_ranks::FreeRanks;
-use replay_core::allocator::explain::{ExplanationLog, Listing};
-use replay_core::allocator::{Allocator, Capabilities, Refusal, Request, RunSetup, require_free};
-use replay_core::allocator::{AllocatorOptions, grid_of};
-use replay_core::machine::Machine;
-use replay_core::naming::{Entry, Table};
-use replay_core::topology::curve::Curve;
-use replay_core::topology::{Grid, NodeId, Topology};
+use replay_engine::allocator::explain::{ExplanationLog, Listing};
+use replay_engine::allocator::{Allocator, Capabilities, Refusal, Request, RunSetup, require_free};
+use replay_engine::allocator::{AllocatorOptions, grid_of};
+use replay_engine::machine::Machine;
+use replay_engine::naming::{Entry, Table};
+use replay_engine::topology::curve::Curve;
+use replay_engine::topology::{Grid, NodeId, Topology};
 
 /// Rule that selects processors from the order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

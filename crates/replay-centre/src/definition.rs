@@ -7,13 +7,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use replay_core::allocator::candidate_set::{CandidateSet, ScoredCandidate, Term, Weight};
-use replay_core::allocator::explain::{ExplanationLog, LISTED, Listing, processor};
-use replay_core::allocator::ties::{Slack, TieVector, WallRule, walls_of};
-use replay_core::cancel::{CancelToken, Cancelled};
-use replay_core::machine::Machine;
-use replay_core::number::counted;
-use replay_core::topology::{Coord, Grid, NodeId, PairDistances};
+use replay_engine::allocator::candidate_set::{CandidateSet, ScoredCandidate, Term, Weight};
+use replay_engine::allocator::explain::{ExplanationLog, LISTED, Listing, processor};
+use replay_engine::allocator::ties::{Slack, TieVector, WallRule, walls_of};
+use replay_engine::cancel::{CancelToken, Cancelled};
+use replay_engine::machine::Machine;
+use replay_engine::number::counted;
+use replay_engine::topology::{Coord, Grid, NodeId, PairDistances};
 
 /// Distance that defines shells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

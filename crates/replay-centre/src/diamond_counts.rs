@@ -12,9 +12,9 @@
 //! in [`BoxCounts`](super::BoxCounts), the counts of 16 neighbouring centres take a few vector
 //! loads. The *lane* dimension is y.
 
-use replay_core::machine::load;
-use replay_core::machine::{LANES, Machine};
-use replay_core::topology::Grid;
+use replay_engine::machine::load;
+use replay_engine::machine::{LANES, Machine};
+use replay_engine::topology::Grid;
 
 /// Counts of free processors on one 2D mesh without wrap-around.
 #[derive(Clone, Debug)]

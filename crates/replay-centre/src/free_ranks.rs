@@ -1,8 +1,8 @@
 //! Free processors along a linear order, as a bit set.
 
-use replay_core::bits;
-use replay_core::machine::Machine;
-use replay_core::topology::NodeId;
+use replay_engine::bits;
+use replay_engine::machine::Machine;
+use replay_engine::topology::NodeId;
 
 /// The set of free ranks in an order of all processors. An update reads only the rows of the machine that have changed.
 /// A search for free ranks processes 64 ranks at a time.

@@ -22,9 +22,9 @@
 //! [`add_to`] adds the strategies to the registries of a program:
 //!
 //! ```
-//! use replay_core::allocator::Request;
-//! use replay_core::machine::Machine;
-//! use replay_core::registries::Registries;
+//! use replay_engine::allocator::Request;
+//! use replay_engine::machine::Machine;
+//! use replay_engine::registries::Registries;
 //!
 //! let registries = replay_centre::add_to(Registries::new());
 //! let machine = Machine::new("4x4".parse()?);
@@ -58,24 +58,24 @@ use shell::ShellCut;
 use std::collections::HashSet;
 use std::fmt;
 
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::allocator::ties::{SlackRule, TieBreaking, TieRule, WallRule};
-use replay_core::registries::Registries;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::allocator::ties::{SlackRule, TieBreaking, TieRule, WallRule};
+use replay_engine::registries::Registries;
 
 use self::definition::{CentreRule, explain};
 use self::mc1x1::Mc1x1;
 use self::pairwise::Pairwise;
 use self::tuned::{DEFAULT_TUNING, TunedMc1x1};
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::loss_model::Tuning;
-use replay_core::allocator::{
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::allocator::loss_model::Tuning;
+use replay_engine::allocator::{
     Allocator, BatchBuilder, Capabilities, Refusal, Request, RunSetup, Stats, settled_by_count,
 };
-use replay_core::allocator::{AllocatorOptions, grid_of};
-use replay_core::cancel::{CancelToken, Cancelled};
-use replay_core::machine::Machine;
-use replay_core::naming::{Entry, Table, kind};
-use replay_core::topology::{Grid, NodeId, Topology};
+use replay_engine::allocator::{AllocatorOptions, grid_of};
+use replay_engine::cancel::{CancelToken, Cancelled};
+use replay_engine::machine::Machine;
+use replay_engine::naming::{Entry, Table, kind};
+use replay_engine::topology::{Grid, NodeId, Topology};
 
 /// Adds the strategies of this crate.
 pub fn add_to(registries: Registries) -> Registries {

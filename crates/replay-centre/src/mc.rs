@@ -8,16 +8,16 @@
 //! a [`ShapeRule`]. Cost per decision: one box count per free processor and shell.
 
 use crate::ShellCut;
-use replay_core::allocator::explain::{self, ExplanationLog, Listing};
-use replay_core::allocator::submesh::ShapeRule;
-use replay_core::allocator::{
+use replay_engine::allocator::explain::{self, ExplanationLog, Listing};
+use replay_engine::allocator::submesh::ShapeRule;
+use replay_engine::allocator::{
     Allocator, Capabilities, Refusal, Request, RunSetup, settled_by_count,
 };
-use replay_core::allocator::{AllocatorOptions, grid_of};
-use replay_core::machine::{BoxCounts, Machine};
-use replay_core::naming::{Entry, Table, kind};
-use replay_core::number::counted;
-use replay_core::topology::{Axis, Coord, Grid, NodeId, Topology};
+use replay_engine::allocator::{AllocatorOptions, grid_of};
+use replay_engine::machine::{BoxCounts, Machine};
+use replay_engine::naming::{Entry, Table, kind};
+use replay_engine::number::counted;
+use replay_engine::topology::{Axis, Coord, Grid, NodeId, Topology};
 
 /// The MC allocator.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! Shells around a centre: gathering a square shell, and selecting a part of any shell.
 
 use crate::definition::{Metric, ShellOrder};
-use replay_core::machine::{Count, Machine};
-use replay_core::topology::{Axis, Coord, Grid, NodeId};
+use replay_engine::machine::{Count, Machine};
+use replay_engine::topology::{Axis, Coord, Grid, NodeId};
 
 /// Selection of the processors that are taken from a last shell.
 ///

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 
 use crate::definition::{Candidate, CentreOptions, CentreRule, ShellOrder};
-use replay_core::allocator::ties::{TieVector, WallRule};
-use replay_core::allocator::{Allocator, Request, RunSetup};
-use replay_core::cancel::CancelToken;
-use replay_core::machine::Machine;
-use replay_core::topology::{Axis, Grid, NodeId, Topology};
+use replay_engine::allocator::ties::{TieVector, WallRule};
+use replay_engine::allocator::{Allocator, Request, RunSetup};
+use replay_engine::cancel::CancelToken;
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Axis, Grid, NodeId, Topology};
 
 /// Generates a grid in which each dimension is wrapped or not. Half of the grids are 2D meshes;
 /// some of these are long and narrow.

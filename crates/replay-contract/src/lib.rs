@@ -4,9 +4,9 @@
 
 use proptest::prelude::*;
 
-use replay_core::allocator::{Allocator, MachineEvent, Request};
-use replay_core::machine::Machine;
-use replay_core::topology::NodeId;
+use replay_engine::allocator::{Allocator, MachineEvent, Request};
+use replay_engine::machine::Machine;
+use replay_engine::topology::NodeId;
 
 /// Kind of an event, and two numbers in 0..1 that select jobs, processors or sizes.
 pub type Event = (u8, f64, f64);

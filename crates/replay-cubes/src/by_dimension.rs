@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use replay_core::scheduler::QueuedJob;
+use replay_engine::scheduler::QueuedJob;
 
 /// One queue per dimension, each in order of arrival.
 #[derive(Clone, Debug, Default)]

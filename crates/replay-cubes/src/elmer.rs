@@ -21,16 +21,16 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::cluster::time_sharing::{Sharing, TimeSharing};
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::{
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::allocator::{
     Allocator, AllocatorOptions, Capabilities, MachineEvent, Refusal, Request, RunSetup,
     require_free,
 };
-use replay_core::machine::Machine;
-use replay_core::naming::{Entry, Table, kind};
-use replay_core::number::counted;
-use replay_core::simulation::Service;
-use replay_core::topology::{Cluster, NodeId, Topology};
+use replay_engine::machine::Machine;
+use replay_engine::naming::{Entry, Table, kind};
+use replay_engine::number::counted;
+use replay_engine::simulation::Service;
+use replay_engine::topology::{Cluster, NodeId, Topology};
 
 /// Rule by which Elmer selects hosts.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,8 +1,8 @@
-use replay_core::naming::{Entry, Table};
-use replay_core::scheduler::{
+use replay_engine::naming::{Entry, Table};
+use replay_engine::scheduler::{
     QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection, Strict, System,
 };
-use replay_core::workload::JobId;
+use replay_engine::workload::JobId;
 
 /// First come, highest priority, exactly as Elmer implements it: Turner 1995, section 6.2.2.
 ///
@@ -78,7 +78,7 @@ pub(super) fn table() -> Table<FchpOptions> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_core::scheduler::RunningJobs;
+    use replay_engine::scheduler::RunningJobs;
 
     /// Returns a job with number and size `id` that arrives at `turn`.
     fn job(id: u32, turn: u32) -> QueuedJob {

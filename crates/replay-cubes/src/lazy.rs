@@ -1,9 +1,9 @@
 use crate::by_dimension::{ByDimension, dimension};
-use replay_core::naming::{Entry, Table, kind};
-use replay_core::scheduler::{
+use replay_engine::naming::{Entry, Table, kind};
+use replay_engine::scheduler::{
     QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection, System,
 };
-use replay_core::workload::JobId;
+use replay_engine::workload::JobId;
 
 /// Lazy scheduling: P. Mohapatra, C. Yu and C. R. Das, "A lazy scheduling scheme for hypercube
 /// computers", JPDC 27, 1995.
@@ -173,7 +173,7 @@ pub(super) fn table() -> Table<LazyOptions> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_core::scheduler::RunningJobs;
+    use replay_engine::scheduler::RunningJobs;
 
     fn job(id: u32, size: u32) -> QueuedJob {
         QueuedJob { id: JobId(id), size, takes: size, estimate: 1, turn: id.into() }

@@ -17,9 +17,9 @@
 //! refuses. [`add_to`] and [`decorators`] add the strategies to the registries of a program:
 //!
 //! ```
-//! use replay_core::allocator::Request;
-//! use replay_core::machine::Machine;
-//! use replay_core::registries::Registries;
+//! use replay_engine::allocator::Request;
+//! use replay_engine::machine::Machine;
+//! use replay_engine::registries::Registries;
 //!
 //! let registries = replay_cubes::decorators(replay_cubes::add_to(Registries::new()));
 //! let machine = Machine::new("hypercube:3".parse()?);
@@ -40,9 +40,9 @@ mod lazy;
 pub mod reduced;
 mod scan;
 
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::registries::Registries;
-use replay_core::scheduler::registry::SchedulerSpec;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::registries::Registries;
+use replay_engine::scheduler::registry::SchedulerSpec;
 
 /// Adds the strategies for hypercubes and clusters, and the schedulers of this crate.
 pub fn add_to(registries: Registries) -> Registries {
@@ -68,7 +68,7 @@ pub fn decorators(registries: Registries) -> Registries {
 
 /// Returns the strategy with this name. Strategies of other crates place the jobs of decorators.
 #[cfg(test)]
-fn allocator(name: &str) -> Result<AllocatorSpec, replay_core::naming::NameError> {
+fn allocator(name: &str) -> Result<AllocatorSpec, replay_engine::naming::NameError> {
     let plug_ins =
         [replay_centre::add_to, replay_mesh::add_to, replay_slurm::boxes, add_to, decorators];
     let all = plug_ins.iter().fold(Registries::new(), |registries, add_to| add_to(registries));

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use super::Cell;
 use super::compatibility::check_cell;
 use super::problem::CellProblem;
-use replay_core::allocator::explain::{ExplanationLog, Part};
-use replay_core::allocator::{Allocator, Request, RunSetup};
-use replay_core::machine::Machine;
-use replay_core::number::{counted, grouped};
-use replay_core::simulation::SimulationError;
-use replay_core::workload::Job;
+use replay_engine::allocator::explain::{ExplanationLog, Part};
+use replay_engine::allocator::{Allocator, Request, RunSetup};
+use replay_engine::machine::Machine;
+use replay_engine::number::{counted, grouped};
+use replay_engine::simulation::SimulationError;
+use replay_engine::workload::Job;
 
 /// The jobs of one size that a strategy rejects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Cell, CellError, Measure, ProgressMeter, RunContext, RunResult};
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::metrics::by_size::{SizeRow, by_size};
-use replay_core::metrics::measure::{Finished, Placed, Scope};
-use replay_core::metrics::{HierarchySeries, Locality, Measures, PairwiseMetrics, RunMetrics};
-use replay_core::simulation::SimulationError;
-use replay_core::topology::Topology;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::metrics::by_size::{SizeRow, by_size};
+use replay_engine::metrics::measure::{Finished, Placed, Scope};
+use replay_engine::metrics::{HierarchySeries, Locality, Measures, PairwiseMetrics, RunMetrics};
+use replay_engine::simulation::SimulationError;
+use replay_engine::topology::Topology;
 
 /// Maximum memory, in bytes, for the machine states of all strategies that are replayed together: roughly the L2 cache
 /// of one core. With more memory, cache misses cost more time than the shared replay saves.

@@ -3,18 +3,20 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::{LogJobs, Prepared, RunKey};
-use replay_core::allocator::Allocator;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::cancel::{CancelToken, Cancelled};
-use replay_core::metrics::{ScheduleMetrics, Series};
-use replay_core::naming::NameError;
-use replay_core::number::counted;
-use replay_core::sanitize::excerpt;
-use replay_core::scheduler::Scheduler;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Conflicts, Outages, Overfull, Simulation, Timeline, TimelineError};
-use replay_core::topology::{NodeId, NodeMap, Topology};
-use replay_core::workload::{
+use replay_engine::allocator::Allocator;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::cancel::{CancelToken, Cancelled};
+use replay_engine::metrics::{ScheduleMetrics, Series};
+use replay_engine::naming::NameError;
+use replay_engine::number::counted;
+use replay_engine::sanitize::excerpt;
+use replay_engine::scheduler::Scheduler;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::simulation::{
+    Conflicts, Outages, Overfull, Simulation, Timeline, TimelineError,
+};
+use replay_engine::topology::{NodeId, NodeMap, Topology};
+use replay_engine::workload::{
     Chains, Dependencies, Job, JobId, RecordedPlacements, Shake, UnmatchedPlacements, Workload,
 };
 
@@ -196,7 +198,7 @@ impl Trace {
         }
     }
 
-    /// Applies a rule to the [dependencies](replay_core::workload::Links) between jobs, and adds the rule to the policy
+    /// Applies a rule to the [dependencies](replay_engine::workload::Links) between jobs, and adds the rule to the policy
     /// name.
     pub fn with_dependencies(self, dependencies: Dependencies) -> Self {
         if dependencies == Dependencies::Ignore {

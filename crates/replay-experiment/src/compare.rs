@@ -12,10 +12,10 @@ use super::RunKey;
 use super::schedule_diff::StartChange;
 use super::shaken::Significance;
 use crate::contention::{Contention, ContentionJobRow};
-use replay_core::metrics::blocks::{Blocks, LEVEL, holm};
-use replay_core::metrics::robust::Robust;
-use replay_core::metrics::{JobMeasures, Placement, comparable};
-use replay_core::table::{Column, Name, Table, names};
+use replay_engine::metrics::blocks::{Blocks, LEVEL, holm};
+use replay_engine::metrics::robust::Robust;
+use replay_engine::metrics::{JobMeasures, Placement, comparable};
+use replay_engine::table::{Column, Name, Table, names};
 
 /// Maximum number of measures of one [`JobTables`].
 pub const MOST_MEASURES: usize = 8;
@@ -323,7 +323,7 @@ pub struct Compared {
     pub means: [f64; 2],
     /// Median of each run.
     pub medians: [f64; 2],
-    /// Trimmed mean of each run, see [`trimmed_mean`](replay_core::metrics::robust::trimmed_mean).
+    /// Trimmed mean of each run, see [`trimmed_mean`](replay_engine::metrics::robust::trimmed_mean).
     pub trimmed_means: [f64; 2],
     /// Change of the mean relative to the base, in percent.
     pub change: f64,

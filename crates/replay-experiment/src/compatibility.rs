@@ -7,13 +7,13 @@ use rayon::prelude::*;
 
 use crate::grid::{ParameterGrid, idle_parameter};
 use crate::{Cell, Prepared, Trace};
-use replay_core::allocator::Allocator;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::naming::NameError;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{self, SimulationError, is_always_coupled};
-use replay_core::topology::Topology;
-use replay_core::workload::Dependencies;
+use replay_engine::allocator::Allocator;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::naming::NameError;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::simulation::{self, SimulationError, is_always_coupled};
+use replay_engine::topology::Topology;
+use replay_engine::workload::Dependencies;
 
 /// An incompatibility and its reason.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

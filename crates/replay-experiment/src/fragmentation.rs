@@ -1,10 +1,10 @@
 //! Fragmentation of the free processors over time.
 
 use super::RunResult;
-use replay_core::machine::Machine;
-use replay_core::simulation::Outages;
-use replay_core::table::{Column, Table};
-use replay_core::topology::{Grid, Topology};
+use replay_engine::machine::Machine;
+use replay_engine::simulation::Outages;
+use replay_engine::table::{Column, Table};
+use replay_engine::topology::{Grid, Topology};
 
 /// The free processors in an interval between two consecutive changes.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -182,7 +182,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use replay_core::topology::NodeId;
+    use replay_engine::topology::NodeId;
 
     proptest! {
         /// The result equals the result of a search that checks every box point by point.

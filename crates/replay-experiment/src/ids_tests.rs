@@ -9,10 +9,10 @@ use super::search::{Objective, Problem, Question, SearchTrace};
 use super::stream::{Counting, Life, Metric, Point};
 use super::sweep::Plan;
 use super::{Cell, RunContext, Trace};
-use replay_core::cancel::CancelToken;
-use replay_core::metrics::estimate::StopRule;
-use replay_core::workload::stochastic::StochasticStream;
-use replay_core::workload::{Policy, Shake, Window, Workload};
+use replay_engine::cancel::CancelToken;
+use replay_engine::metrics::estimate::StopRule;
+use replay_engine::workload::stochastic::StochasticStream;
+use replay_engine::workload::{Policy, Shake, Window, Workload};
 use replay_network::traffic::Preset;
 
 /// The ids that this build must produce. A changed id invalidates every existing journal. If the change is intended,

@@ -9,11 +9,11 @@
 use super::sweep::Plan;
 use super::{LeftOut, OverLogJobs, RunKey, RunResult, run_column};
 use crate::shaken::ShakenRow;
-use replay_core::metrics::Needs;
-use replay_core::metrics::{PairwiseMetrics, RunMetrics, ScheduleMetrics, SizeRow};
-use replay_core::naming::NameError;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::table::{Column, Name, Table};
+use replay_engine::metrics::Needs;
+use replay_engine::metrics::{PairwiseMetrics, RunMetrics, ScheduleMetrics, SizeRow};
+use replay_engine::naming::NameError;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::table::{Column, Name, Table};
 
 /// A warning to print with every comparison with the log.
 pub const CAVEAT: &str = "recorded waits include holds, limits, priorities, outages and reservations, which no \
@@ -208,8 +208,8 @@ impl Table for LogComparisonRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_core::metrics::{RunMetrics, ScheduleMetrics};
-    use replay_core::workload::Job;
+    use replay_engine::metrics::{RunMetrics, ScheduleMetrics};
+    use replay_engine::workload::Job;
 
     fn run(run: u32, starts: &[i64]) -> RunResult {
         let job = |submit, size| Job {
@@ -242,7 +242,7 @@ mod tests {
                 schedule: ScheduleMetrics::new(&jobs, starts, 8),
                 ..RunMetrics::default()
             },
-            by_size: replay_core::metrics::by_size::by_size(&jobs, starts, &[10, 10, 10]),
+            by_size: replay_engine::metrics::by_size::by_size(&jobs, starts, &[10, 10, 10]),
             jobs: Vec::new(),
             allocations: Vec::new(),
             over_log: None,

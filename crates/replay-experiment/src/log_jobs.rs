@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Trace;
 use super::placements::Placements;
-use replay_core::cancel::CancelToken;
-use replay_core::metrics::by_size::by_size_of;
-use replay_core::metrics::measure::Finished;
-use replay_core::metrics::schedule::Installed;
-use replay_core::metrics::{RunMetrics, ScheduleMetrics, SizeRow};
-use replay_core::simulation::{Timeline, TimelineError};
-use replay_core::workload::Job;
+use replay_engine::cancel::CancelToken;
+use replay_engine::metrics::by_size::by_size_of;
+use replay_engine::metrics::measure::Finished;
+use replay_engine::metrics::schedule::Installed;
+use replay_engine::metrics::{RunMetrics, ScheduleMetrics, SizeRow};
+use replay_engine::simulation::{Timeline, TimelineError};
+use replay_engine::workload::Job;
 
 /// Number of jobs excluded from a comparison with the log, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

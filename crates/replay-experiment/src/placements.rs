@@ -2,12 +2,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Cell, LogJobs, Measure, ProgressMeter, RunContext};
-use replay_core::allocator::{Reduction, Refusal};
-use replay_core::metrics::measure::{Placed, Scope};
-use replay_core::metrics::{Allocation, JobMeasures, Locality, Measures};
-use replay_core::simulation::{Decision, Observer, State, Timeline};
-use replay_core::topology::{NodeId, Topology};
-use replay_core::workload::{Job, JobId, RecordedLabels};
+use replay_engine::allocator::{Reduction, Refusal};
+use replay_engine::metrics::measure::{Placed, Scope};
+use replay_engine::metrics::{Allocation, JobMeasures, Locality, Measures};
+use replay_engine::simulation::{Decision, Observer, State, Timeline};
+use replay_engine::topology::{NodeId, Topology};
+use replay_engine::workload::{Job, JobId, RecordedLabels};
 
 /// Marks a job that has not started.
 const NOT_STARTED: u32 = u32::MAX;

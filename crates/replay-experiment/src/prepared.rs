@@ -5,10 +5,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::compatibility::Incompatible;
-use replay_core::allocator::Allocator;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::naming::NameError;
-use replay_core::topology::Topology;
+use replay_engine::allocator::Allocator;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::naming::NameError;
+use replay_engine::topology::Topology;
 
 /// Maximum number of processors, summed over the machines of all cached allocators. This maximum limits the memory of
 /// the cache to about 250 MB.
@@ -94,11 +94,11 @@ mod tests {
     use crate::pool::Turn;
     use crate::sweep::{Plan, run_plan};
     use crate::{RunContext, Trace};
-    use replay_core::allocator::AllocatorOptions;
-    use replay_core::cancel::CancelToken;
-    use replay_core::naming::{Entry, Table};
-    use replay_core::simulation::{OutageFile, Outages};
-    use replay_core::workload::{Policy, Window, Workload};
+    use replay_engine::allocator::AllocatorOptions;
+    use replay_engine::cancel::CancelToken;
+    use replay_engine::naming::{Entry, Table};
+    use replay_engine::simulation::{OutageFile, Outages};
+    use replay_engine::workload::{Policy, Window, Workload};
     use replay_mesh::random::RandomOptions;
 
     static BUILT: AtomicU32 = AtomicU32::new(0);

@@ -1,7 +1,7 @@
 use crate::compatibility::Incompatible;
-use replay_core::cancel::Cancelled;
-use replay_core::naming::NameError;
-use replay_core::simulation::{SimulationError, TimelineError};
+use replay_engine::cancel::Cancelled;
+use replay_engine::naming::NameError;
+use replay_engine::simulation::{SimulationError, TimelineError};
 
 /// The reason why a cell cannot run.
 #[derive(Debug, thiserror::Error)]

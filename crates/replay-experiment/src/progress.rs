@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use replay_core::cancel::CancelToken;
+use replay_engine::cancel::CancelToken;
 
 /// Cancellation and progress callbacks of a long computation.
 #[derive(Clone, Copy)]

@@ -3,12 +3,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{OverLogJobs, RejectedSize};
-use replay_core::metrics::OutageMetrics;
-use replay_core::metrics::comparable;
-use replay_core::metrics::{
+use replay_engine::metrics::OutageMetrics;
+use replay_engine::metrics::comparable;
+use replay_engine::metrics::{
     Allocation, HierarchySeries, JobMeasures, RunMetrics, ScheduleMetrics, Series, SizeRow,
 };
-use replay_core::table::{Column, Name, Table, names};
+use replay_engine::table::{Column, Name, Table, names};
 
 /// The key of a cell of a grid. The names in the key can be parsed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]

@@ -7,13 +7,13 @@ use super::placements::Placements;
 use super::pool::{self, Turn};
 use super::problem::CellProblem;
 use super::{Cell, OverLogJobs, RejectedSize, RunContext, RunKey, RunResult, Trace};
-use replay_core::allocator::Allocator;
-use replay_core::metrics::by_size::{SizeRow, by_size, by_size_of};
-use replay_core::metrics::measure::{Coupled, Finished, Scope, Setup};
-use replay_core::metrics::times::{Times, as_served};
-use replay_core::metrics::{RunMetrics, ScheduleMetrics, Series};
-use replay_core::simulation::{Observer, Starts};
-use replay_core::workload::{Job, JobId};
+use replay_engine::allocator::Allocator;
+use replay_engine::metrics::by_size::{SizeRow, by_size, by_size_of};
+use replay_engine::metrics::measure::{Coupled, Finished, Scope, Setup};
+use replay_engine::metrics::times::{Times, as_served};
+use replay_engine::metrics::{RunMetrics, ScheduleMetrics, Series};
+use replay_engine::simulation::{Observer, Starts};
+use replay_engine::workload::{Job, JobId};
 
 /// Optional measurements of a run, beyond the pairwise L1 distance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

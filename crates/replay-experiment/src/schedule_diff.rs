@@ -1,8 +1,8 @@
 //! Differences between two schedules of the same jobs.
 
 use crate::compare::Compared;
-use replay_core::metrics::Submitted;
-use replay_core::table::{Column, Table};
+use replay_engine::metrics::Submitted;
+use replay_engine::table::{Column, Table};
 
 /// The start times of one job in two schedules.
 #[derive(Clone, PartialEq, Eq, Debug)]

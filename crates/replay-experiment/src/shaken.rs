@@ -1,7 +1,7 @@
 //! Estimates over perturbed copies of traces: means, confidence intervals and significant differences between
 //! strategies.
 //!
-//! [`Estimates`] accepts the results of a [`Plan`] with [`Shake`](replay_core::workload::Shake) in the order of the
+//! [`Estimates`] accepts the results of a [`Plan`] with [`Shake`](replay_engine::workload::Shake) in the order of the
 //! plan, and stores only sums. The result has one row per cell and metric. A row contains the value on the unperturbed
 //! trace, the mean and the 95 % interval over the copies, and the mean *paired* difference. A paired difference is the
 //! difference from the reference cell on the same copy. Paired differences separate strategies better than independent
@@ -15,11 +15,11 @@
 use std::collections::BTreeMap;
 
 use super::{RunKey, RunResult, run_column, sweep::Plan};
-use replay_core::metrics::blocks::{LEVEL, holm};
-use replay_core::metrics::estimate::{Accumulator, Estimate};
-use replay_core::metrics::{RunMetrics, ScheduleMetrics, comparable};
-use replay_core::naming::NameError;
-use replay_core::table::{Column, Name, Table, names};
+use replay_engine::metrics::blocks::{LEVEL, holm};
+use replay_engine::metrics::estimate::{Accumulator, Estimate};
+use replay_engine::metrics::{RunMetrics, ScheduleMetrics, comparable};
+use replay_engine::naming::NameError;
+use replay_engine::table::{Column, Name, Table, names};
 
 /// Confidence level of all intervals.
 pub const CONFIDENCE: f64 = 0.95;

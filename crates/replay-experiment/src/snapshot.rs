@@ -5,15 +5,15 @@ use std::collections::{HashMap, HashSet};
 use super::Cell;
 use super::admission::Admitted;
 use super::problem::CellProblem;
-use replay_core::allocator::Reduction;
-use replay_core::cancel::CancelToken;
-use replay_core::machine::Slots;
-use replay_core::metrics::allocations::{NODES, numbers};
-use replay_core::metrics::{Allocation, JobMeasures, Locality};
-use replay_core::simulation::{Decision, Observer, Starts, Timeline};
-use replay_core::table::{Column, Table};
-use replay_core::topology::NodeId;
-use replay_core::workload::{Job, JobId};
+use replay_engine::allocator::Reduction;
+use replay_engine::cancel::CancelToken;
+use replay_engine::machine::Slots;
+use replay_engine::metrics::allocations::{NODES, numbers};
+use replay_engine::metrics::{Allocation, JobMeasures, Locality};
+use replay_engine::simulation::{Decision, Observer, Starts, Timeline};
+use replay_engine::table::{Column, Table};
+use replay_engine::topology::NodeId;
+use replay_engine::workload::{Job, JobId};
 
 /// Selects an instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -316,8 +316,8 @@ mod tests {
 
     use super::*;
     use crate::{Measure, RunContext, Trace, run_cell};
-    use replay_core::scheduler::registry::SchedulerSpec;
-    use replay_core::workload::{Policy, Window, Workload};
+    use replay_engine::scheduler::registry::SchedulerSpec;
+    use replay_engine::workload::{Policy, Window, Workload};
 
     fn cell(swf: &str, machine: &str, allocator: &str) -> Cell {
         let source = (swf.as_bytes(), "tiny.swf");

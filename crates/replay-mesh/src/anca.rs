@@ -14,19 +14,19 @@
 
 use crate::contiguous::frames::Frames;
 use crate::contiguous::scan::Scan;
-use replay_core::allocator::explain::{self, ExplanationLog};
-use replay_core::allocator::submesh::{
+use replay_engine::allocator::explain::{self, ExplanationLog};
+use replay_engine::allocator::submesh::{
     ROTATE, ShapeRule, Shapes, Shaping, SubMesh, turned, volume,
 };
-use replay_core::allocator::{
+use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
     require_free,
 };
-use replay_core::allocator::{AllocatorOptions, grid_of};
-use replay_core::machine::Machine;
-use replay_core::naming::{Entry, Table, kind};
-use replay_core::number::counted;
-use replay_core::topology::{Grid, NodeId, Topology};
+use replay_engine::allocator::{AllocatorOptions, grid_of};
+use replay_engine::machine::Machine;
+use replay_engine::naming::{Entry, Table, kind};
+use replay_engine::number::counted;
+use replay_engine::topology::{Grid, NodeId, Topology};
 
 /// Upper limit of the number of cuts; 16 cuts give 2^16 frames.
 const MAX_CUTS: u32 = 16;

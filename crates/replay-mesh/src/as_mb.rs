@@ -13,14 +13,14 @@
 
 use crate::contiguous::adaptive_scan::{AdaptiveScan, adaptive_scan};
 use crate::mbs::Mbs;
-use replay_core::allocator::submesh::{ShapeRule, Shaping};
-use replay_core::allocator::{
+use replay_engine::allocator::submesh::{ShapeRule, Shaping};
+use replay_engine::allocator::{
     Allocator, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
 };
-use replay_core::allocator::{AllocatorOptions, grid_of};
-use replay_core::machine::Machine;
-use replay_core::naming::{Entry, Table};
-use replay_core::topology::{Grid, NodeId, Topology};
+use replay_engine::allocator::{AllocatorOptions, grid_of};
+use replay_engine::machine::Machine;
+use replay_engine::naming::{Entry, Table};
+use replay_engine::topology::{Grid, NodeId, Topology};
 
 /// The AS&MB allocator. [`Census::operations`] is the sum of the operations of Adaptive Scan and
 /// MBS.
@@ -111,8 +111,8 @@ pub fn table() -> Table<AsMbOptions> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use replay_core::allocator::submesh::{SubMesh, volume};
-    use replay_core::topology::curve::Curve;
+    use replay_engine::allocator::submesh::{SubMesh, volume};
+    use replay_engine::topology::curve::Curve;
 
     /// Tries all frames in both orientations and returns the first free frame in row-major order.
     fn plain_scan(grid: &Grid, machine: &Machine, [w, h, d]: [u16; 3]) -> Option<Vec<NodeId>> {

@@ -13,16 +13,16 @@
 
 use crate::mbs::forest::{Division, Forest, ListOrder};
 use crate::mbs::records::Records;
-use replay_core::allocator::Folding;
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::{
+use replay_engine::allocator::Folding;
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
     require_free,
 };
-use replay_core::allocator::{AllocatorOptions, grid_of};
-use replay_core::machine::Machine;
-use replay_core::naming::{Entry, Table};
-use replay_core::topology::{Grid, NodeId, Topology};
+use replay_engine::allocator::{AllocatorOptions, grid_of};
+use replay_engine::machine::Machine;
+use replay_engine::naming::{Entry, Table};
+use replay_engine::topology::{Grid, NodeId, Topology};
 
 /// The buddy allocator. [`Census::operations`] counts the squares that are taken, split, merged and
 /// released.

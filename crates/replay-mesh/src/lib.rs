@@ -18,14 +18,14 @@
 //! | `midplane` | whole midplanes, as on BlueGene/L |
 //!
 //! A contiguous strategy refuses a job if no free sub-mesh fits, although enough processors are free. The other
-//! strategies split the job. All of them find sub-meshes in the [`Machine`](replay_core::machine::Machine) alone, or keep
+//! strategies split the job. All of them find sub-meshes in the [`Machine`](replay_engine::machine::Machine) alone, or keep
 //! lists of free or busy units that they update when jobs start and end. [`add_to`] adds them to the registries of a
 //! program:
 //!
 //! ```
-//! use replay_core::allocator::Request;
-//! use replay_core::machine::Machine;
-//! use replay_core::registries::Registries;
+//! use replay_engine::allocator::Request;
+//! use replay_engine::machine::Machine;
+//! use replay_engine::registries::Registries;
 //!
 //! let registries = replay_mesh::add_to(Registries::new());
 //! let machine = Machine::new("8x8".parse()?);
@@ -48,8 +48,8 @@ mod midplane;
 mod paging;
 pub mod random;
 
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::registries::Registries;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::registries::Registries;
 
 /// Adds the strategies of this crate.
 pub fn add_to(registries: Registries) -> Registries {
@@ -72,6 +72,6 @@ pub fn add_to(registries: Registries) -> Registries {
 
 /// Returns the strategy of this crate with this name.
 #[cfg(test)]
-fn allocator(name: &str) -> Result<AllocatorSpec, replay_core::naming::NameError> {
+fn allocator(name: &str) -> Result<AllocatorSpec, replay_engine::naming::NameError> {
     add_to(Registries::new()).allocators.read(name)
 }

@@ -12,19 +12,19 @@
 
 use crate::contiguous::frames::Frames;
 use crate::contiguous::scan::Scan;
-use replay_core::allocator::explain::{self, ExplanationLog};
-use replay_core::allocator::submesh::{
+use replay_engine::allocator::explain::{self, ExplanationLog};
+use replay_engine::allocator::submesh::{
     ROTATE, SHAPE, Shapes, Shaping, SubMesh, parse_sides, turned, volume,
 };
-use replay_core::allocator::{
+use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
     require_free,
 };
-use replay_core::allocator::{AllocatorOptions, grid_of};
-use replay_core::machine::Machine;
-use replay_core::naming::{Entry, Table, kind};
-use replay_core::number::counted;
-use replay_core::topology::{Axis, Grid, NodeId, Topology};
+use replay_engine::allocator::{AllocatorOptions, grid_of};
+use replay_engine::machine::Machine;
+use replay_engine::naming::{Entry, Table, kind};
+use replay_engine::number::counted;
+use replay_engine::topology::{Axis, Grid, NodeId, Topology};
 
 /// The sides of a midplane of BlueGene/L.
 const MIDPLANE: [u16; 3] = [8, 8, 8];

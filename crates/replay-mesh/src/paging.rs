@@ -13,19 +13,19 @@
 //! Cost per decision: one step per allocated page, and one search of the summary of the free list.
 
 use crate::mbs::ordered_set::OrderedSet;
-use replay_core::allocator::Folding;
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::submesh::SubMesh;
-use replay_core::allocator::{
+use replay_engine::allocator::Folding;
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::allocator::submesh::SubMesh;
+use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
     require_free,
 };
-use replay_core::allocator::{AllocatorOptions, grid_of};
-use replay_core::machine::Machine;
-use replay_core::naming::{Entry, Table, kind};
-use replay_core::number::counted;
-use replay_core::topology::curve::Curve;
-use replay_core::topology::{Axis, Grid, NodeId, Topology};
+use replay_engine::allocator::{AllocatorOptions, grid_of};
+use replay_engine::machine::Machine;
+use replay_engine::naming::{Entry, Table, kind};
+use replay_engine::number::counted;
+use replay_engine::topology::curve::Curve;
+use replay_engine::topology::{Axis, Grid, NodeId, Topology};
 
 /// The indexing schemes of Lo et al., figure 2.
 const INDEXES: [(&str, Curve); 4] = [

@@ -3,13 +3,13 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use replay_core::allocator::AllocatorOptions;
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::{Allocator, Capabilities, Refusal, Request, RunSetup, require_free};
-use replay_core::machine::Machine;
-use replay_core::naming::{Entry, Table};
-use replay_core::number::counted;
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::allocator::AllocatorOptions;
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::allocator::{Allocator, Capabilities, Refusal, Request, RunSetup, require_free};
+use replay_engine::machine::Machine;
+use replay_engine::naming::{Entry, Table};
+use replay_engine::number::counted;
+use replay_engine::topology::{NodeId, Topology};
 
 /// The Random allocator. The chosen processors depend on the seed and on all earlier requests.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::topology::{NodeId, Topology};
 
 /// The number of a channel: an index into per-channel arrays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

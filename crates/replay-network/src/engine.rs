@@ -20,7 +20,7 @@ use super::usage::{ChannelState, Flits, NONE, UNKNOWN, Usage};
 use super::wiring::{Kind, Leg, Wiring};
 use super::worm::{Label, Walker, Worm};
 use super::worm_timing::WormTiming;
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::topology::{NodeId, Topology};
 
 /// The state of a network with its packets. See the [module](super) for its rules and an example.
 #[derive(Clone, Debug)]

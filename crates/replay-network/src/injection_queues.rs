@@ -2,7 +2,7 @@
 
 use super::network_event::Packet;
 use super::usage::NONE;
-use replay_core::topology::NodeId;
+use replay_engine::topology::NodeId;
 
 /// A queue of packets for each node. The head of a queue is not stored; a packet remains head until its tail has left.
 #[derive(Clone, Debug)]

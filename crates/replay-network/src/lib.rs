@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use replay_network::{Network, NetworkEvent, Packet, Settings};
-//! use replay_core::topology::{NodeId, Topology};
+//! use replay_engine::topology::{NodeId, Topology};
 //!
 //! let mesh: Topology = "16x16".parse()?;
 //! let mut network = Network::new(&mesh, Settings::LO)?;

@@ -1,6 +1,6 @@
 //! Packets, and the events that a network reports.
 
-use replay_core::topology::NodeId;
+use replay_engine::topology::NodeId;
 
 /// A packet to send.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

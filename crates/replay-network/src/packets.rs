@@ -28,10 +28,10 @@ use std::collections::HashMap;
 use std::io::{BufRead, Write};
 
 use super::{Network, NetworkEvent, Packet, Stalled};
-use replay_core::lines::{LineError, Lines};
-use replay_core::sanitize::excerpt;
-use replay_core::table::{Column, Table, names, write_csv};
-use replay_core::topology::{Grid, NodeId, Topology};
+use replay_engine::lines::{LineError, Lines};
+use replay_engine::sanitize::excerpt;
+use replay_engine::table::{Column, Table, names, write_csv};
+use replay_engine::topology::{Grid, NodeId, Topology};
 
 pub use error::{PacketListError, Problem, ReplayError};
 

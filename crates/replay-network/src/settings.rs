@@ -7,7 +7,7 @@ mod names;
 
 use serde::{Deserialize, Serialize};
 
-use replay_core::naming::NameError;
+use replay_engine::naming::NameError;
 
 pub(super) use names::table;
 
@@ -42,7 +42,7 @@ pub enum Switching {
 /// let settings: Settings = "lo[depth=2]".parse()?;
 /// assert_eq!(settings, Settings { depth: 2, ..Settings::LO });
 /// assert_eq!(settings.to_string(), "lo[depth=2]");
-/// # Ok::<(), replay_core::naming::NameError>(())
+/// # Ok::<(), replay_engine::naming::NameError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

@@ -5,7 +5,7 @@ mod measures;
 mod zero_load;
 
 use super::*;
-use replay_core::topology::{Coord, NodeId, Topology};
+use replay_engine::topology::{Coord, NodeId, Topology};
 
 /// A packet that is sent in a given cycle.
 #[derive(Clone, Copy)]

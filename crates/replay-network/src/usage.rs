@@ -1,7 +1,7 @@
 //! The state of a channel, and the traffic that the channel has carried.
 
 use super::channel::Channel;
-use replay_core::table::{Column, Table};
+use replay_engine::table::{Column, Table};
 
 /// Marks the absence of a worm.
 pub const NONE: u32 = u32::MAX;

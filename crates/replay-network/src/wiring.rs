@@ -11,7 +11,7 @@
 //! takes constant time and memory, regardless of its number of hops.
 
 use super::channel::{Channel, ChannelId, Port};
-use replay_core::topology::{Axis, Coord, NodeId, Topology};
+use replay_engine::topology::{Axis, Coord, NodeId, Topology};
 
 /// A sequence of `count` channels: `first`, `first + step`, ...
 #[derive(Clone, Copy, Default, Debug)]

@@ -1,7 +1,7 @@
 //! Worms: packets that have become head of their sender's queue.
 
 use super::wiring::Leg;
-use replay_core::topology::NodeId;
+use replay_engine::topology::NodeId;
 
 /// A position on a route.
 #[derive(Clone, Copy, Default, Debug)]

@@ -9,8 +9,8 @@
 use super::{Cause, Check, Class, Measured, NotRun, Suite, Verdict};
 use std::collections::BTreeMap;
 
-use replay_core::table::{Column, Table};
-use replay_core::table::{Sheet, Shown};
+use replay_engine::table::{Column, Table};
+use replay_engine::table::{Sheet, Shown};
 
 /// The counts of one audited suite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -248,7 +248,7 @@ pub fn unnoticed(checks: &[Check]) -> Sheet {
         .flat_map(|check| check.unnoticed().map(move |swap| (check, swap)))
         .collect();
     type Row<'a> = (&'a Check, &'a super::StrategySwap);
-    let shown = |value: f64| replay_core::number::fixed(value, 3);
+    let shown = |value: f64| replay_engine::number::fixed(value, 3);
     let shown = vec![
         Shown::text("figure", |(check, _): &Row<'_>| Some(check.figure.clone())),
         Shown::text("workload", |(check, _): &Row<'_>| Some(check.workload.clone())),

@@ -31,7 +31,7 @@ use super::streams::{Key, Row, Runs, rows};
 use super::worked::Example;
 use super::{Check, Sample, Selection, Suite, Tolerance, VerifyError};
 use crate::defect;
-use replay_core::workload::stochastic::Service;
+use replay_engine::workload::stochastic::Service;
 use replay_experiment::stream::Metric;
 
 /// Suite `bani-mohammad`.

@@ -1,6 +1,6 @@
 //! Basis of a verdict: the source of the bound, and whether rules of replay were fitted to the printed number.
 
-use replay_core::naming::texts;
+use replay_engine::naming::texts;
 
 /// Whether, and how, a rule or a network of replay was fitted to a printed number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -21,10 +21,10 @@ use rayon::prelude::*;
 use super::claim::claim;
 use super::{Check, Selection, StrategySwap, Suite, Tolerance, VerifyError};
 pub use optima::Optima;
-use replay_core::allocator::{Request, RunSetup};
-use replay_core::cancel::CancelToken;
-use replay_core::machine::Machine;
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::allocator::{Request, RunSetup};
+use replay_engine::cancel::CancelToken;
+use replay_engine::machine::Machine;
+use replay_engine::topology::{NodeId, Topology};
 
 /// Suite `bounds`.
 pub const SUITE: Suite = Suite {

@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::basis::{Bound, Class, Sample};
 use super::tolerance::Tolerance;
-use replay_core::naming::texts;
-use replay_core::number::fixed;
-use replay_core::table::{Column, Table, names};
-use replay_core::table::{Sheet, Shown};
+use replay_engine::naming::texts;
+use replay_engine::number::fixed;
+use replay_engine::table::{Column, Table, names};
+use replay_engine::table::{Sheet, Shown};
 
 /// Verdict of a check.
 #[derive(Clone, PartialEq, Eq, Debug)]

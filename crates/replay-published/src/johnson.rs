@@ -28,12 +28,12 @@ use std::sync::Arc;
 use super::{
     Check, Measured, NotRun, Sample, Selection, StrategySwap, Suite, Tolerance, VerifyError,
 };
-use replay_core::cancel::{CancelToken, Cancelled};
-use replay_core::metrics::by_size::improvement;
-use replay_core::metrics::estimate::{Accumulator, student_t};
-use replay_core::metrics::{SizeChange, SizeRow};
-use replay_core::number::fixed;
-use replay_core::workload::{Manifest, Policy, Shake, Window, Workload};
+use replay_engine::cancel::{CancelToken, Cancelled};
+use replay_engine::metrics::by_size::improvement;
+use replay_engine::metrics::estimate::{Accumulator, student_t};
+use replay_engine::metrics::{SizeChange, SizeRow};
+use replay_engine::number::fixed;
+use replay_engine::workload::{Manifest, Policy, Shake, Window, Workload};
 use replay_experiment::shaken::CONFIDENCE;
 use replay_experiment::{Cell, Measure, RunContext, RunResult, Trace, run_cells};
 use spread::Spread;
@@ -573,7 +573,7 @@ mod tests {
         for row in rows {
             replay_strategies::allocator(&row.strategy()).expect("a known allocator");
             replay_strategies::scheduler(&row.scheduler).expect("a known scheduler");
-            row.mesh.parse::<replay_core::topology::Topology>().expect("a mesh");
+            row.mesh.parse::<replay_engine::topology::Topology>().expect("a mesh");
             check(&row, None, Measured::NotRun(NotRun::NoValue), &[]).expect("a number");
         }
     }

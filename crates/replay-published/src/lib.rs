@@ -41,8 +41,8 @@ pub use basis::{Bound, Class, Sample};
 pub use check::{Cause, Check, Known, Measured, NotRun, StrategySwap, UndeclaredChange, Verdict};
 pub use tolerance::Tolerance;
 
-use replay_core::cancel::CancelToken;
-use replay_core::workload::{SearchPath, Shake};
+use replay_engine::cancel::CancelToken;
+use replay_engine::workload::{SearchPath, Shake};
 
 /// The rows to verify, and the search path of traces.
 #[derive(Clone, Debug)]
@@ -132,7 +132,7 @@ pub const SUITES: [Suite; 11] = [
 pub enum VerifyError {
     /// A trace cannot be loaded.
     #[error(transparent)]
-    Load(#[from] replay_core::workload::LoadError),
+    Load(#[from] replay_engine::workload::LoadError),
     /// A published row is unreadable. An unreadable row is a defect of the program.
     #[error("published numbers: {0}")]
     Table(String),
@@ -144,10 +144,10 @@ pub enum VerifyError {
     Stream(#[from] replay_experiment::stream::PointError),
     /// The suite was cancelled before all its numbers were computed.
     #[error(transparent)]
-    Cancelled(#[from] replay_core::cancel::Cancelled),
+    Cancelled(#[from] replay_engine::cancel::Cancelled),
     /// A simulation of two jobs on shared hosts failed.
     #[error(transparent)]
-    Pair(#[from] replay_core::simulation::SimulationError),
+    Pair(#[from] replay_engine::simulation::SimulationError),
 }
 
 /// Converts the failure of a run whose input is part of the program. The failure is a defect of the program.

@@ -4,7 +4,7 @@
 //! `lublin.csv` contains the constants of the authors' program (`m_lublin99.c`, for 128 processors). The constants
 //! determine the moments of sizes, run times and arrivals. Each moment has a closed form or is a single integral
 //! (`closed`). The moments that follow from the constants are compared with the moments of jobs from [the
-//! generator](replay_core::workload::lublin). The generator and this computation share no code. The comparison would
+//! generator](replay_engine::workload::lublin). The generator and this computation share no code. The comparison would
 //! therefore detect a mistyped constant, random numbers in a wrong order, or a shifted daily cycle. The swap test uses
 //! the jobs of another class.
 //!
@@ -22,8 +22,8 @@ use std::collections::BTreeMap;
 use super::claim::claim;
 use super::{Check, Sample, Selection, StrategySwap, Suite, Tolerance, VerifyError};
 use closed::Constants;
-use replay_core::metrics::estimate::Accumulator;
-use replay_core::workload::lublin::{
+use replay_engine::metrics::estimate::Accumulator;
+use replay_engine::workload::lublin::{
     HALF_HOURS_PER_DAY, LublinFeitelson, SECONDS_PER_HALF_HOUR, SyntheticJob,
 };
 use replay_experiment::shaken::CONFIDENCE;

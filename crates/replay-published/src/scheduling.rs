@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use super::claim::claim;
 use super::{Check, Selection, StrategySwap, Suite, Tolerance, VerifyError};
-use replay_core::cancel::CancelToken;
-use replay_core::simulation::Timeline;
-use replay_core::workload::{Job, Policy, Window, Workload};
+use replay_engine::cancel::CancelToken;
+use replay_engine::simulation::Timeline;
+use replay_engine::workload::{Job, Policy, Window, Workload};
 
 /// Suite `scheduling`.
 pub const SUITE: Suite = Suite {

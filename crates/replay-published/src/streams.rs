@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::exchange::{pairs, with_swaps};
 use super::{Check, Selection, Verdict, VerifyError};
-use replay_core::metrics::estimate::{Estimate, StopRule, student_t};
+use replay_engine::metrics::estimate::{Estimate, StopRule, student_t};
 use replay_experiment::RunContext;
 use replay_experiment::shaken::CONFIDENCE;
 use replay_experiment::stream::{Estimates, Metric, estimate};

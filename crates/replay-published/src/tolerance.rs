@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use replay_core::number::fixed;
+use replay_engine::number::fixed;
 
 /// Accepted difference between the measured and the published value.
 #[derive(Clone, Copy, PartialEq, Debug)]

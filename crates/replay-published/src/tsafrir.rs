@@ -24,10 +24,10 @@ use std::path::{Path, PathBuf};
 
 use super::claim::claim;
 use super::{Check, Measured, NotRun, Selection, Suite, Tolerance, VerifyError};
-use replay_core::metrics::ScheduleMetrics;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::Timeline;
-use replay_core::workload::{Manifest, Policy, SizeSource, Window, Workload};
+use replay_engine::metrics::ScheduleMetrics;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::simulation::Timeline;
+use replay_engine::workload::{Manifest, Policy, SizeSource, Window, Workload};
 
 /// Suite `tsafrir`.
 pub const SUITE: Suite = Suite {

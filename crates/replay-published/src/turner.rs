@@ -37,7 +37,7 @@
 //!   job is still running. After such a merge, messages of different jobs share channels, which contradicts the
 //!   conclusion of the text. `afl[release=heir]` prevents such merges.
 //! * The thesis describes "run to the end of the phase" (Setia et al.) in one sentence and gives no rule.
-//!   [`scheduler`](replay_core::scheduler) explains why "run to the end of the phase" is not implemented.
+//!   [`scheduler`](replay_engine::scheduler) explains why "run to the end of the phase" is not implemented.
 
 mod constant;
 mod pair;

@@ -3,9 +3,9 @@
 use super::claim::claim;
 use super::{Check, StrategySwap, Tolerance, VerifyError};
 use crate::defect;
-use replay_core::allocator::Request;
-use replay_core::machine::Machine;
-use replay_core::topology::Topology;
+use replay_engine::allocator::Request;
+use replay_engine::machine::Machine;
+use replay_engine::topology::Topology;
 
 /// Strategies that replace the example's strategy in the swap test.
 const OTHERS: [&str; 4] = ["paging", "paging[size=1]", "paging[size=2]", "buddy"];

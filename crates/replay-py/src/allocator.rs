@@ -9,14 +9,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PySlice, PyTuple, PyType};
 
 use crate::error::{AllocatorError, UsageError};
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::allocator::{
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::allocator::{
     self, Allocator, AllocatorOptions, Bounds, Capabilities, Refusal, RunSetup,
 };
-use replay_core::cancel::Cancelled;
-use replay_core::machine;
-use replay_core::naming::{Entry, Table};
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::cancel::Cancelled;
+use replay_engine::machine;
+use replay_engine::naming::{Entry, Table};
+use replay_engine::topology::{NodeId, Topology};
 
 /// Number of decisions between two checks of signals.
 const POLL: u32 = 1 << 10;

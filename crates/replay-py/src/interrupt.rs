@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use replay_core::cancel::CancelToken;
+use replay_engine::cancel::CancelToken;
 
 /// Time between two checks of signals.
 const POLL: Duration = Duration::from_millis(50);

@@ -19,10 +19,10 @@ use crate::interrupt::interruptible;
 use crate::pool::on_threads;
 use crate::table::Table;
 use crate::trace::Workload;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::cancel::CancelToken;
-use replay_core::metrics::RunMetrics;
-use replay_core::naming::NameError;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::cancel::CancelToken;
+use replay_engine::metrics::RunMetrics;
+use replay_engine::naming::NameError;
 use replay_experiment::log_comparison::{
     self, CAVEAT, LogBaseline, LogComparisonRow, NOT_COMPARED,
 };

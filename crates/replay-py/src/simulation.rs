@@ -14,15 +14,15 @@ use crate::error::{UsageError, natural, rejected, report};
 use crate::pool::on_threads;
 use crate::table::Table;
 use crate::trace::Workload;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup, Times};
-use replay_core::machine::Machine;
-use replay_core::metrics::{JobMeasures, Submitted};
-use replay_core::number::counted;
-use replay_core::simulation::is_always_coupled;
-use replay_core::table::{Column, Table as Rows};
-use replay_core::topology::NodeId;
-use replay_core::workload::Job;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup, Times};
+use replay_engine::machine::Machine;
+use replay_engine::metrics::{JobMeasures, Submitted};
+use replay_engine::number::counted;
+use replay_engine::simulation::is_always_coupled;
+use replay_engine::table::{Column, Table as Rows};
+use replay_engine::topology::NodeId;
+use replay_engine::workload::Job;
 use replay_experiment::{Measure, Trace};
 
 /// A waiting job in `Simulation.queue`.

@@ -18,7 +18,7 @@ use polars_parquet::write::{
 use pyo3::exceptions::{PyImportError, PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
-use replay_core::table::{Align, Name, Sheet, Table as Rows, TableInfo, ranges};
+use replay_engine::table::{Align, Name, Sheet, Table as Rows, TableInfo, ranges};
 use replay_experiment::RunResult;
 use replay_import::columns::Footer;
 use replay_output::frame::frame;

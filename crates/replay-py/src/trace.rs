@@ -12,11 +12,11 @@ use replay::cli::embed::{self, TraceText};
 use crate::error::{DataError, rejected, report};
 use crate::pool::on_threads;
 use crate::table::Table;
-use replay_core::metrics::{JobMeasures, Submitted};
-use replay_core::swf::Decoder;
-use replay_core::table::{Column, Table as Rows};
-use replay_core::workload::stochastic::{ShapeFile, shapes_path};
-use replay_core::workload::{Job, Workload as Jobs};
+use replay_engine::metrics::{JobMeasures, Submitted};
+use replay_engine::swf::Decoder;
+use replay_engine::table::{Column, Table as Rows};
+use replay_engine::workload::stochastic::{ShapeFile, shapes_path};
+use replay_engine::workload::{Job, Workload as Jobs};
 
 /// A loaded trace with its cleaned jobs.
 #[pyclass(frozen, module = "replay")]

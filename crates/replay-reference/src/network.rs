@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use routes::Key;
 
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::topology::{NodeId, Topology};
 use replay_network::{FlowControl, Settings, Switching};
 
 /// A packet and the cycle at which it is sent.

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use replay_core::scheduler::{
+use replay_engine::scheduler::{
     Capabilities, Guard, Promises, QueueOrder, QueuedJob, Rejection, Reservation, Scheduler,
     SchedulerEvent, Selection, System,
 };
-use replay_core::workload::JobId;
+use replay_engine::workload::JobId;
 
 /// A sorted queue, and the jobs that were refused since the last completion. If a refusal lasts only until the number
 /// of free processors changes, the refusal is stored with this number.
@@ -44,7 +44,7 @@ impl Queue {
     }
 }
 
-/// Reference version of [`Easy`](replay_core::scheduler::Easy). This reference version of the EASY scheduler searches
+/// Reference version of [`Easy`](replay_engine::scheduler::Easy). This reference version of the EASY scheduler searches
 /// the queue from the head after every start.
 #[derive(Clone, Debug, Default)]
 pub struct Easy {
@@ -127,7 +127,7 @@ impl Scheduler for Easy {
     }
 }
 
-/// Reference version of [`Easy`](replay_core::scheduler::Easy) with reserved placements. The reference version
+/// Reference version of [`Easy`](replay_engine::scheduler::Easy) with reserved placements. The reference version
 /// determines the reserved placement again after every start and at every instant.
 #[derive(Clone, Debug, Default)]
 pub struct EasyWithPlace {
@@ -223,7 +223,7 @@ impl Reservation for EasyWithPlace {
     }
 }
 
-/// Reference version of [`OutOfOrder`](replay_core::scheduler::OutOfOrder). This reference version of the scheduler
+/// Reference version of [`OutOfOrder`](replay_engine::scheduler::OutOfOrder). This reference version of the scheduler
 /// always searches the queue from the head.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder(Queue);
@@ -259,7 +259,7 @@ impl Scheduler for OutOfOrder {
     }
 }
 
-/// Reference version of [`Strict`](replay_core::scheduler::Strict) with a sorted list.
+/// Reference version of [`Strict`](replay_engine::scheduler::Strict) with a sorted list.
 #[derive(Clone, Debug, Default)]
 pub struct Strict(Queue);
 
@@ -293,7 +293,7 @@ impl Scheduler for Strict {
     }
 }
 
-/// Reference version of [`Conservative`](replay_core::scheduler::Conservative). The profile of the reference scheduler
+/// Reference version of [`Conservative`](replay_engine::scheduler::Conservative). The profile of the reference scheduler
 /// is a single list, which is searched and changed step by step.
 #[derive(Clone, Debug)]
 pub struct Conservative {

@@ -6,10 +6,10 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use replay_core::allocator::Times;
-use replay_core::machine::FreeNodes;
-use replay_core::topology::hierarchy::{BlockEntry, SwitchEntry};
-use replay_core::topology::{Hierarchy, NodeId};
+use replay_engine::allocator::Times;
+use replay_engine::machine::FreeNodes;
+use replay_engine::topology::hierarchy::{BlockEntry, SwitchEntry};
+use replay_engine::topology::{Hierarchy, NodeId};
 use replay_reference::hierarchy as literal;
 use replay_slurm::hierarchy::kueue::{KueueOptions, Level, Mode, Profile};
 use replay_slurm::hierarchy::slurm_block::BlockOptions;

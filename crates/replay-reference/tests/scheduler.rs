@@ -3,16 +3,18 @@
 
 use proptest::prelude::*;
 
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::allocator::{Allocator, Capabilities, Refusal, Request};
-use replay_core::cancel::CancelToken;
-use replay_core::machine::Machine;
-use replay_core::scheduler::{
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::allocator::{Allocator, Capabilities, Refusal, Request};
+use replay_engine::cancel::CancelToken;
+use replay_engine::machine::Machine;
+use replay_engine::scheduler::{
     Conservative, Easy, Guard, OutOfOrder, QueueOrder, Scheduler, Strict,
 };
-use replay_core::simulation::{Decision, Observer, Simulation, SimulationError, Starts, Timeline};
-use replay_core::topology::{NodeId, Topology};
-use replay_core::workload::{Job, JobId};
+use replay_engine::simulation::{
+    Decision, Observer, Simulation, SimulationError, Starts, Timeline,
+};
+use replay_engine::topology::{NodeId, Topology};
+use replay_engine::workload::{Job, JobId};
 use replay_reference::scheduler as reference;
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {

@@ -13,9 +13,9 @@
 //! the strategies to the registries of a program:
 //!
 //! ```
-//! use replay_core::allocator::Request;
-//! use replay_core::machine::Machine;
-//! use replay_core::registries::Registries;
+//! use replay_engine::allocator::Request;
+//! use replay_engine::machine::Machine;
+//! use replay_engine::registries::Registries;
 //!
 //! let registries = replay_slurm::hierarchies(Registries::new());
 //! let machine = Machine::new("tree:2x4".parse()?);
@@ -34,9 +34,9 @@ pub mod torus3d;
 use std::path::Path;
 use std::sync::Arc;
 
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::registries::{FileMachine, MachineFiles, Registries};
-use replay_core::topology::{Topology, split_name};
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::registries::{FileMachine, MachineFiles, Registries};
+use replay_engine::topology::{Topology, split_name};
 
 use crate::topology_file::TopologyFile;
 use crate::torus3d::{Described, PlacementOptions};
@@ -80,6 +80,6 @@ impl MachineFiles for TopologyFiles {
 
 /// Returns the strategy of this crate with this name.
 #[cfg(test)]
-fn allocator(name: &str) -> Result<AllocatorSpec, replay_core::naming::NameError> {
+fn allocator(name: &str) -> Result<AllocatorSpec, replay_engine::naming::NameError> {
     hierarchies(boxes(Registries::new())).allocators.read(name)
 }

@@ -1,13 +1,13 @@
 //! The strategies that come with the project.
 //!
-//! This crate only lists the plug-ins. A crate of strategies depends on `replay-core` and is added to the list below.
+//! This crate only lists the plug-ins. A crate of strategies depends on `replay-engine` and is added to the list below.
 
 use std::sync::LazyLock;
 
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::naming::NameError;
-use replay_core::registries::{Registries, recorded};
-use replay_core::scheduler::registry::SchedulerSpec;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::naming::NameError;
+use replay_engine::registries::{Registries, recorded};
+use replay_engine::scheduler::registry::SchedulerSpec;
 
 /// The plug-ins, in the order of listings.
 const PLUG_INS: [fn(Registries) -> Registries; 7] = [

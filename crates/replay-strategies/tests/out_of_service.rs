@@ -4,9 +4,9 @@
 use proptest::prelude::*;
 
 use replay_contract::{drive, history};
-use replay_core::allocator::{Allocator, Request};
-use replay_core::machine::Machine;
-use replay_core::topology::{Coord, Grid, Topology};
+use replay_engine::allocator::{Allocator, Request};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Coord, Grid, Topology};
 
 /// Requests that a strategy must serve.
 #[derive(Clone, Copy, Debug)]

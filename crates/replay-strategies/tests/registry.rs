@@ -1,10 +1,10 @@
 //! Names of allocators.
 
 use proptest::prelude::*;
-use replay_core::allocator::ties::TieRule;
-use replay_core::allocator::{Capabilities, MachineEvent, Request, RunSetup};
-use replay_core::machine::Machine;
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::allocator::ties::TieRule;
+use replay_engine::allocator::{Capabilities, MachineEvent, Request, RunSetup};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{NodeId, Topology};
 use replay_strategies::standard;
 
 fn canonical(text: &str) -> Result<String, String> {

@@ -1,7 +1,7 @@
 //! Names of schedulers.
 
-use replay_core::naming::Description;
-use replay_core::scheduler::registry::SchedulerSpec;
+use replay_engine::naming::Description;
+use replay_engine::scheduler::registry::SchedulerSpec;
 use replay_strategies::standard;
 
 fn descriptions() -> Vec<Description> {

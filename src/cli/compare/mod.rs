@@ -4,7 +4,7 @@ mod projection;
 mod schedule;
 mod table;
 
-use replay_core::table::Name;
+use replay_engine::table::Name;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -23,11 +23,11 @@ use crate::cli::named_value::one;
 use crate::cli::print::{FormatArg, SortArg, TableArgs};
 use crate::cli::result_kind::Kind;
 use crate::cli::terminal::stdout;
-use replay_core::metrics::blocks::FEWEST;
-use replay_core::metrics::{Submitted, comparable};
-use replay_core::number::{counted, fixed, grouped};
-use replay_core::sanitize::excerpt;
-use replay_core::workload::JobIds;
+use replay_engine::metrics::blocks::FEWEST;
+use replay_engine::metrics::{Submitted, comparable};
+use replay_engine::number::{counted, fixed, grouped};
+use replay_engine::sanitize::excerpt;
+use replay_engine::workload::JobIds;
 use replay_experiment::RunKey;
 use replay_experiment::compare::{
     CONTENDED, Compared, JobRow, JobTables, Pairs, REPLAYED, RunRow, correct,

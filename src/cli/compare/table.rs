@@ -1,8 +1,8 @@
 //! The printed table of `replay compare`.
 
-use replay_core::metrics::JobMeasures;
-use replay_core::number::{fixed, grouped};
-use replay_core::table::{Name, Table};
+use replay_engine::metrics::JobMeasures;
+use replay_engine::number::{fixed, grouped};
+use replay_engine::table::{Name, Table};
 use replay_experiment::RunKey;
 use replay_experiment::compare::{CONTENDED, Compared, JobTables, REPLAYED, RunRow};
 use replay_experiment::contention::ContentionJobRow;
@@ -227,7 +227,7 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_core::metrics::Placement;
+    use replay_engine::metrics::Placement;
 
     fn run(key: [&str; 8]) -> RunRow {
         RunRow { run: 0, key: key.map(str::to_string).to_vec() }

@@ -1,9 +1,9 @@
 //! Figures of `replay contend`: comparisons of allocators, scatter plots of pairs of metrics, and maps of link use.
 
-use replay_core::table::Name;
+use replay_engine::table::Name;
 use std::path::PathBuf;
 
-use replay_core::number::grouped;
+use replay_engine::number::grouped;
 use replay_experiment::RunKey;
 use replay_experiment::contention::{
     Contention, ContentionRun, Correlations, LinkUse, PAIRS, mean_use, ranking, settings,

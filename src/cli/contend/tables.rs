@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use replay_core::number::fixed;
+use replay_engine::number::fixed;
 use replay_experiment::RunKey;
 use replay_experiment::contention::{Contention, ContentionRun, Correlations, PAIRS};
 use replay_experiment::shaken::ShakenRow;

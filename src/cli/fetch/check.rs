@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use replay_core::swf::{self, Reader, Record};
-use replay_core::workload::KnownTrace;
+use replay_engine::swf::{self, Reader, Record};
+use replay_engine::workload::KnownTrace;
 use replay_experiment::files::InputRecord;
 
 /// How a file was checked.

@@ -17,9 +17,9 @@ use super::exit::{Exit, Failure, eprint_line};
 use check::{Checked, Mismatch, check};
 use download::{DownloadError, download};
 use part::{Part, PartError};
-use replay_core::lines;
-use replay_core::naming::nearest_few;
-use replay_core::workload::{KnownTrace, Manifest, SearchPath};
+use replay_engine::lines;
+use replay_engine::naming::nearest_few;
+use replay_engine::workload::{KnownTrace, Manifest, SearchPath};
 
 /// Arguments of `replay fetch`.
 #[derive(Clone, Debug, Args)]

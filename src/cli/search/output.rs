@@ -13,7 +13,7 @@ use crate::cli::print::Sorting;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::result_kind::Kind;
 use crate::cli::results::Results;
-use replay_core::number::grouped;
+use replay_engine::number::grouped;
 use replay_experiment::search::{
     Archive, Extent, GIVEN, Origin, Portability, Problem, Problems, SearchRow, SkippedWorkRow,
     Space, Strategy, improvement, rows, shaken_improvement,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use indicatif::ProgressState;
 
 use crate::cli::progress::{ProgressLine, steps, time_left};
-use replay_core::number::{counted, fixed, grouped};
+use replay_engine::number::{counted, fixed, grouped};
 use replay_experiment::search::Archive;
 
 /// Progress of a search on standard error: evaluations, best vector so far, time.

@@ -10,8 +10,8 @@ use crate::cli::resolved_grid::{ResolvedGrid, trace_names};
 use crate::cli::session::Session;
 use crate::cli::sweep::{ListArgs, of_flags};
 use crate::cli::tie_lists::TieLists;
-use replay_core::allocator::ties::Slack;
-use replay_core::registries::Registries;
+use replay_engine::allocator::ties::Slack;
+use replay_engine::registries::Registries;
 use replay_experiment::grid::{ParameterGrid, Values};
 use replay_experiment::search::{
     Candidate, Constraint, Problems, SearchError, SearchSpec, Space, Start, Strategy,

@@ -15,11 +15,11 @@ use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
 use crate::cli::skipped_jobs::why_not_started;
 use crate::cli::terminal::stdout;
-use replay_core::allocator::candidate_set::{ScoredCandidate, Term};
-use replay_core::allocator::explain::LISTED;
-use replay_core::allocator::ties::TieVector;
-use replay_core::number::grouped;
-use replay_core::workload::Notation;
+use replay_engine::allocator::candidate_set::{ScoredCandidate, Term};
+use replay_engine::allocator::explain::LISTED;
+use replay_engine::allocator::ties::TieVector;
+use replay_engine::number::grouped;
+use replay_engine::workload::Notation;
 use replay_experiment::explained::{Explained, explain};
 use replay_experiment::snapshot::{When, snapshot};
 use replay_experiment::{Cell, CellProblem};
@@ -80,7 +80,7 @@ pub fn show_candidates(
 fn explained(
     cell: &Cell,
     when: When,
-    stop: &replay_core::cancel::CancelToken,
+    stop: &replay_engine::cancel::CancelToken,
 ) -> Result<Option<Explained>, CellProblem> {
     let (number, until) = match when {
         When::Started(number) => (number, i64::MIN),

@@ -12,9 +12,9 @@ use crate::cli::resumable_run::ResumableRun;
 use crate::cli::session::Session;
 use crate::cli::shards::Shards;
 use replay_backlog::{Backlog, Bench, Best, Busy, Estimates, Found, Mix, Outcome, Rule, Setting};
-use replay_core::metrics::estimate::StopRule;
-use replay_core::table::Table;
-use replay_core::topology::Topology;
+use replay_engine::metrics::estimate::StopRule;
+use replay_engine::table::Table;
+use replay_engine::topology::Topology;
 use replay_output::report::{Sheet, Shown};
 use replay_slurm::placement::menu::{Anchors, Menu};
 

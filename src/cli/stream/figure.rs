@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use replay_core::metrics::comparable;
-use replay_core::number::counted;
+use replay_engine::metrics::comparable;
+use replay_engine::number::counted;
 use replay_experiment::stream::{Life, Metric, Point, StreamRow};
 use replay_output::plot::{self, FileNames, Line, Lines, joined};
 

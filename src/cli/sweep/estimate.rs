@@ -16,8 +16,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::cli::cell_kinds::{CellKind, CellKinds};
 use crate::cli::exit::Failure;
-use replay_core::cancel::CancelToken;
-use replay_core::number::fixed;
+use replay_engine::cancel::CancelToken;
+use replay_engine::number::fixed;
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Cell, Measure, RunContext, Trace, run_cell};
 

@@ -1,6 +1,6 @@
 //! The plan in the folder of a sweep.
 
-use replay_core::registries::Registries;
+use replay_engine::registries::Registries;
 use std::collections::HashSet;
 
 use crate::cli::exit::Failure;

@@ -9,12 +9,12 @@ use crate::cli::exit::Failure;
 use crate::cli::resolved_grid::{ResolvedGrid, Tried, trace_names};
 use crate::cli::strategy_selection::{self, Chosen};
 use crate::cli::tie_lists::TieLists;
-use replay_core::allocator::ties::TieRule;
-use replay_core::lines;
-use replay_core::naming::{StrategyName, split_list};
-use replay_core::number::grouped;
-use replay_core::registries::Registries;
-use replay_core::workload::Shake;
+use replay_engine::allocator::ties::TieRule;
+use replay_engine::lines;
+use replay_engine::naming::{StrategyName, split_list};
+use replay_engine::number::grouped;
+use replay_engine::registries::Registries;
+use replay_engine::workload::Shake;
 use replay_experiment::grid::{
     AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, Ties, Values, WindowFile,
 };

@@ -7,8 +7,8 @@ use crate::cli::program::Invocation;
 use crate::cli::result_kind::Kind;
 use crate::cli::session::Session;
 use crate::cli::shards::{MergeArgs, ShardFolder, Shards, no_plan};
-use replay_core::number::counted;
-use replay_core::registries::Registries;
+use replay_engine::number::counted;
+use replay_engine::registries::Registries;
 use replay_experiment::files::Folder;
 use replay_experiment::sweep::Plan;
 

@@ -1,6 +1,6 @@
 use crate::ball_counts::*;
 use proptest::prelude::*;
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::topology::{NodeId, Topology};
 
 fn grids() -> impl Strategy<Value = Grid> {
     let axis =

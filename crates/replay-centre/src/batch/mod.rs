@@ -17,11 +17,11 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::definition::CentreOptions;
-use replay_core::allocator::ties::TieConfig;
-use replay_core::allocator::{Batch, BatchPlacement, Refusal, settled_by_count};
-use replay_core::cancel::CancelToken;
-use replay_core::machine::Machine;
-use replay_core::topology::{Grid, NodeId, PairDistances, Topology};
+use replay_engine::allocator::ties::TieConfig;
+use replay_engine::allocator::{Batch, BatchPlacement, Refusal, settled_by_count};
+use replay_engine::cancel::CancelToken;
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Grid, NodeId, PairDistances, Topology};
 use scorer::{Scorer, scorer};
 
 /// A request for a machine that is not part of the batch. The request is decided with an additional configuration.

@@ -11,10 +11,10 @@ use std::fmt;
 use crate::definition::{CentreOptions, CentreRule, ShellOrder};
 use crate::mc1x1::{CentreEvaluator, Mc1x1, OpenValue, TieCounts, TieSums, TieValue};
 use crate::shell::down_on_shell;
-use replay_core::allocator::ties::{Slack, TieConfig, TieVector};
-use replay_core::cancel::{CancelToken, Cancelled};
-use replay_core::machine::{Count, LANES, Machine};
-use replay_core::topology::{Grid, NodeId};
+use replay_engine::allocator::ties::{Slack, TieConfig, TieVector};
+use replay_engine::cancel::{CancelToken, Cancelled};
+use replay_engine::machine::{Count, LANES, Machine};
+use replay_engine::topology::{Grid, NodeId};
 
 /// Number of scan radii whose sums are computed in one pass.
 const RADII_PER_PASS: usize = 4;

@@ -1,6 +1,6 @@
 use crate::diamond_counts::*;
 use proptest::prelude::*;
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::topology::{NodeId, Topology};
 
 proptest! {
     #[test]

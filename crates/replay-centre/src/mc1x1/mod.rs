@@ -17,10 +17,10 @@ mod tie_sums;
 use crate::definition::{CentreOptions, CentreRule};
 use crate::shell::{SquareShell, down_on_shell};
 use crate::{CentreAllocator, CentreEngine};
-use replay_core::allocator::ties::{TieConfig, TieVector};
-use replay_core::cancel::{CancelToken, Cancelled};
-use replay_core::machine::{BoxCounts, Count, LANES, Machine, Row};
-use replay_core::topology::{Grid, NodeId};
+use replay_engine::allocator::ties::{TieConfig, TieVector};
+use replay_engine::cancel::{CancelToken, Cancelled};
+use replay_engine::machine::{BoxCounts, Count, LANES, Machine, Row};
+use replay_engine::topology::{Grid, NodeId};
 pub use tie_sums::{OpenValue, TieCounts, TieSums, TieValue};
 
 /// The MC1x1 allocator. On machines with more than 65,535 points, the type of the counts, `C`, must be `u32`.
@@ -438,7 +438,7 @@ mod tests {
     use crate::definition::ShellOrder;
     use crate::test_cases::{agrees, grids, machine, options, partly_down, wide_grids};
     use proptest::prelude::*;
-    use replay_core::allocator::{Allocator, Request, RunSetup};
+    use replay_engine::allocator::{Allocator, Request, RunSetup};
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(600))]
@@ -501,7 +501,8 @@ mod tests {
     /// On an empty torus every centre has the same score, so the first centre and the cube around it win.
     #[test]
     fn supports_more_points_than_16_bits_can_count() {
-        let topology: replay_core::topology::Topology = "torus:60x60x60".parse().expect("a torus");
+        let topology: replay_engine::topology::Topology =
+            "torus:60x60x60".parse().expect("a torus");
         let grid = topology.grid().expect("a grid").clone();
         assert!(!Mc1x1::<u16>::takes(&grid) && Mc1x1::<u32>::takes(&grid));
         let mut mc1x1 = Mc1x1::<u32>::counting(&grid, CentreOptions::default());
@@ -512,7 +513,7 @@ mod tests {
         let centre = grid.coord(NodeId(0));
         assert_eq!(chosen.len(), 68_921);
         assert!(chosen.iter().all(|&node| grid.linf(centre, grid.coord(node)) <= 20));
-        let narrow: replay_core::topology::Topology = "65535x16".parse().expect("a mesh");
+        let narrow: replay_engine::topology::Topology = "65535x16".parse().expect("a mesh");
         assert!(!Mc1x1::<u32>::takes(narrow.grid().expect("a grid")));
     }
 

@@ -19,9 +19,9 @@
 use crate::definition::CentreOptions;
 use crate::mc1x1::Chunk;
 use crate::shell::SquareShell;
-use replay_core::allocator::ties::{MOST_WALLS, TieVector, WallRule, walls_of};
-use replay_core::machine::{BoxCounts, Count, LANES, Machine};
-use replay_core::topology::{Grid, NodeId};
+use replay_engine::allocator::ties::{MOST_WALLS, TieVector, WallRule, walls_of};
+use replay_engine::machine::{BoxCounts, Count, LANES, Machine};
+use replay_engine::topology::{Grid, NodeId};
 
 /// The counts from which tie values are computed, for one grid.
 #[derive(Clone, Debug)]

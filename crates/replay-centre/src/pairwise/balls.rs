@@ -7,9 +7,9 @@ use crate::pairwise::candidates::{Candidates, LeastPairs, Selection, Verdict};
 use crate::pairwise::pairs_of;
 use crate::pairwise::sections::Sections;
 use crate::shell::nth_smallest;
-use replay_core::cancel::{CancelToken, Cancelled};
-use replay_core::machine::{LANES, Machine};
-use replay_core::topology::{Axis, Coord, Grid, NodeId};
+use replay_engine::cancel::{CancelToken, Cancelled};
+use replay_engine::machine::{LANES, Machine};
+use replay_engine::topology::{Axis, Coord, Grid, NodeId};
 
 /// Engine that scores candidates on any grid of moderate size.
 ///

@@ -1,9 +1,9 @@
 //! Candidates of a decision, the selection of candidates that can still win, and bounds that exclude candidates.
 
 use crate::definition::Centres;
-use replay_core::allocator::ties::Slack;
-use replay_core::machine::Machine;
-use replay_core::topology::{Coord, Grid};
+use replay_engine::allocator::ties::Slack;
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Coord, Grid};
 
 /// Candidate centres of one decision, in candidate order.
 ///
@@ -319,7 +319,7 @@ mod tests {
             let mut axes = vec![1; 3 - dimensions];
             axes.resize(3, extent);
             let axes: Vec<_> = axes.into_iter()
-                .map(|extent| replay_core::topology::Axis { extent, wrapped: false }).collect();
+                .map(|extent| replay_engine::topology::Axis { extent, wrapped: false }).collect();
             let grid = Grid::new(&axes).expect("a grid");
             let mut least = LeastPairs::new(&grid);
             let centre = axes.iter().map(|axis| axis.extent / 2).collect::<Vec<_>>();

@@ -5,8 +5,8 @@ use crate::ShellCut;
 use crate::definition::ShellOrder;
 use crate::diamond_counts::{DiamondCounts, Shorts};
 use crate::pairwise::candidates::{Candidates, LeastPairs, Selection, Verdict};
-use replay_core::machine::{LANES, Machine};
-use replay_core::topology::{Coord, Grid, along_axis};
+use replay_engine::machine::{LANES, Machine};
+use replay_engine::topology::{Coord, Grid, along_axis};
 
 /// Engine that scores candidates on a 2D mesh without wrap-around.
 ///

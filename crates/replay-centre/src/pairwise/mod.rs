@@ -25,10 +25,10 @@ use crate::{CentreAllocator, CentreEngine};
 use balls::Balls;
 use candidates::{Candidates, Selection};
 use mesh::Mesh;
-use replay_core::allocator::ties::{Slack, TieVector, WallRule, walls_of};
-use replay_core::cancel::{CancelToken, Cancelled};
-use replay_core::machine::Machine;
-use replay_core::topology::{Axis, Coord, Grid, NodeId, along_axis};
+use replay_engine::allocator::ties::{Slack, TieVector, WallRule, walls_of};
+use replay_engine::cancel::{CancelToken, Cancelled};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Axis, Coord, Grid, NodeId, along_axis};
 
 /// The Gen-Alg and MM allocators.
 pub type Pairwise = CentreAllocator<PairwiseEngine>;
@@ -492,8 +492,8 @@ mod tests {
     use super::*;
     use crate::test_cases::{agrees, grids, machine, options, partly_down};
     use proptest::prelude::*;
-    use replay_core::allocator::{Allocator, Request};
-    use replay_core::topology::{Axis, Coord};
+    use replay_engine::allocator::{Allocator, Request};
+    use replay_engine::topology::{Axis, Coord};
 
     /// Returns MM if `product` is set, otherwise Gen-Alg, and the definition of the strategy.
     fn fast_and_rule(grid: &Grid, product: bool, options: CentreOptions) -> (Pairwise, CentreRule) {

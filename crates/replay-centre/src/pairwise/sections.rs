@@ -2,7 +2,7 @@
 
 use crate::ball_counts::BallCounts;
 use crate::diamond_counts::Shorts;
-use replay_core::machine::LANES;
+use replay_engine::machine::LANES;
 
 /// 16 lanes of 32 bits.
 pub type Words = [u32; LANES];

@@ -3,7 +3,7 @@
 //!
 //! In addition to the real machine, there are several *shadow* machines. All machines receive the same requests and
 //! releases; each shadow is served by MC1x1 with its own tie vector. After every [`Tuning::every`] requests, the losses
-//! of the shadows are added to a [model](replay_core::allocator::loss_model) of all vectors. The loss of a shadow is the sum
+//! of the shadows are added to a [model](replay_engine::allocator::loss_model) of all vectors. The loss of a shadow is the sum
 //! of the pairwise L1 of its jobs, minus a part that is common to all shadows. Older observations decay
 //! ([`Tuning::memory`]). After this update of the map, the real machine continues with the vector that has the smallest
 //! expected loss. One shadow continues with another vector that is promising or unknown; a different shadow is selected
@@ -24,16 +24,16 @@
 use crate::batch::{BatchReplay, ExternalQuery};
 use crate::definition::CentreOptions;
 use crate::mc1x1::Mc1x1;
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::loss_model::{Explorer, Tuning};
-use replay_core::allocator::ties::{Slack, TieConfig, TieVector};
-use replay_core::allocator::{
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::allocator::loss_model::{Explorer, Tuning};
+use replay_engine::allocator::ties::{Slack, TieConfig, TieVector};
+use replay_engine::allocator::{
     Allocator, Batch, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats,
 };
-use replay_core::cancel::CancelToken;
-use replay_core::machine::Machine;
-use replay_core::number::counted;
-use replay_core::topology::{Grid, NodeId};
+use replay_engine::cancel::CancelToken;
+use replay_engine::machine::Machine;
+use replay_engine::number::counted;
+use replay_engine::topology::{Grid, NodeId};
 
 /// The options by default. Steps are requests.
 pub const DEFAULT_TUNING: Tuning = Tuning { shadows: 24, every: 256, memory: 65536 };

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use replay_contract;
-use replay_core::allocator::Decorator;
-use replay_core::allocator::loss_model::DecayingLossModel;
-use replay_core::allocator::ties::WallRule;
-use replay_core::topology::{PairDistances, Topology};
+use replay_engine::allocator::Decorator;
+use replay_engine::allocator::loss_model::DecayingLossModel;
+use replay_engine::allocator::ties::WallRule;
+use replay_engine::topology::{PairDistances, Topology};
 
 /// Events, each consisting of a number in 0..1 and a flag that is set if a job ends. The number selects the job that
 /// ends, or the size of the job that starts.

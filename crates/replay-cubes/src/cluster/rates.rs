@@ -22,7 +22,7 @@
 
 use crate::cluster::application::{Application, Barrier};
 use crate::cluster::kernel::Kernel;
-use replay_core::machine::Slots;
+use replay_engine::machine::Slots;
 
 /// A running job.
 #[derive(Clone, Debug)]

@@ -14,10 +14,10 @@ use crate::cluster::kernel::Kernel;
 use crate::cluster::monitor::Monitor;
 use crate::cluster::rates::{Rates, Resident};
 use crate::elmer::Hosts;
-use replay_core::machine::Slots;
-use replay_core::simulation::Service;
-use replay_core::topology::{Cluster, NodeId};
-use replay_core::workload::{Job, JobId};
+use replay_engine::machine::Slots;
+use replay_engine::simulation::Service;
+use replay_engine::topology::{Cluster, NodeId};
+use replay_engine::workload::{Job, JobId};
 
 /// Configuration of time sharing on the hosts of a cluster.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -26,15 +26,15 @@
 use crate::hypercube::chains::Chains;
 use crate::hypercube::cubic::{Subcubes, describe_subcube, points};
 use crate::hypercube::lists::{Coalescer, CubeLists};
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::subcube::Mesh;
-use replay_core::allocator::subcube::{Cube, mesh_of};
-use replay_core::allocator::subcube::{Sides, SidesRule};
-use replay_core::allocator::{
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::allocator::subcube::Mesh;
+use replay_engine::allocator::subcube::{Cube, mesh_of};
+use replay_engine::allocator::subcube::{Sides, SidesRule};
+use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
 };
-use replay_core::machine::Machine;
-use replay_core::topology::{Hypercube, NodeId};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Hypercube, NodeId};
 
 /// Destination of a subcube from the auxiliary list when its job ends.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -27,7 +27,7 @@
 use crate::hypercube::block_tree::{BlockTree, Numbering};
 use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::node_set::{first_bit, pairs};
-use replay_core::allocator::subcube::Cube;
+use replay_engine::allocator::subcube::Cube;
 
 /// Free subcubes recognised by a rule in a tree of blocks.
 #[derive(Clone, Debug)]

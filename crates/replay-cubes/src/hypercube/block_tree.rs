@@ -4,8 +4,8 @@
 //! block of 2^j consecutive numbers. The bit is set if the whole block is free.
 
 use crate::hypercube::node_set::{NodeSet, words_of};
-use replay_core::allocator::subcube::Cube;
-use replay_core::allocator::subcube::gray;
+use replay_engine::allocator::subcube::Cube;
+use replay_engine::allocator::subcube::gray;
 
 /// Numbering of the processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,15 +5,15 @@
 //! if the strategy recognises no free subcube, even if enough processors are free (external
 //! fragmentation).
 
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::subcube::Mesh;
-use replay_core::allocator::subcube::{Cube, mesh_of};
-use replay_core::allocator::subcube::{Sides, SidesRule};
-use replay_core::allocator::{
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::allocator::subcube::Mesh;
+use replay_engine::allocator::subcube::{Cube, mesh_of};
+use replay_engine::allocator::subcube::{Sides, SidesRule};
+use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
 };
-use replay_core::machine::Machine;
-use replay_core::topology::{Hypercube, NodeId};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Hypercube, NodeId};
 
 /// Allocates free subcubes of a hypercube.
 pub trait Subcubes: Send {

@@ -20,7 +20,7 @@ use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::lists::CubeLists;
 use crate::hypercube::node_set::NodeSet;
 use crate::hypercube::recognition::Recogniser;
-use replay_core::allocator::subcube::Cube;
+use replay_engine::allocator::subcube::Cube;
 
 /// Free subcubes in lists.
 #[derive(Clone, Debug)]

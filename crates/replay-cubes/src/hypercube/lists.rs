@@ -2,8 +2,8 @@
 //! subcubes.
 
 use crate::hypercube::chains::Chains;
-use replay_core::allocator::subcube::Cube;
-use replay_core::topology::Hypercube;
+use replay_engine::allocator::subcube::Cube;
+use replay_engine::topology::Hypercube;
 
 /// Number of lists: one for each dimension from 0 to 15.
 const LISTS: usize = Hypercube::MAX_DIMENSIONS as usize + 1;

@@ -21,7 +21,7 @@ use std::ops::ControlFlow;
 use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::node_set::{NodeSet, first_bit};
 use crate::hypercube::recognition::Recogniser;
-use replay_core::allocator::subcube::{Cube, deposit};
+use replay_engine::allocator::subcube::{Cube, deposit};
 
 /// The maximal set of free subcubes.
 #[derive(Clone, Debug)]

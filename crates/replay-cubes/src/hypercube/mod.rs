@@ -20,7 +20,7 @@
 //!
 //! | module | concept |
 //! |---|---|
-//! | [`subcube`](replay_core::allocator::subcube) | subcubes, Gray codes; the mesh of a job and its embedding in a subcube |
+//! | [`subcube`](replay_engine::allocator::subcube) | subcubes, Gray codes; the mesh of a job and its embedding in a subcube |
 //! | [`cubic`] | common code of strategies with one subcube per job |
 //! | `block_tree`, `lists`, `node_set` | free processors: by aligned block, as lists of subcubes (and merging them), as a set |
 //! | `chains` | cubes by owner |

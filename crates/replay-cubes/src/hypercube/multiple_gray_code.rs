@@ -17,7 +17,7 @@
 use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::node_set::{NodeSet, first_bit, pairs};
 use crate::hypercube::recognition::Recogniser;
-use replay_core::allocator::subcube::Cube;
+use replay_engine::allocator::subcube::Cube;
 
 /// Free subcubes along several Gray codes.
 #[derive(Clone, Debug)]

@@ -7,10 +7,10 @@ use crate::hypercube::block_search::BlockSearch;
 use crate::hypercube::cubic::{Cubic, Subcubes};
 use crate::hypercube::non_cubic::NonCubic;
 use crate::hypercube::{free_list, maximal_set, multiple_gray_code};
-use replay_core::allocator::subcube::SidesRule;
-use replay_core::allocator::{Allocator, AllocatorOptions};
-use replay_core::naming::{Entry, Table, Value, kind, spelled};
-use replay_core::topology::{Hypercube, Topology};
+use replay_engine::allocator::subcube::SidesRule;
+use replay_engine::allocator::{Allocator, AllocatorOptions};
+use replay_engine::naming::{Entry, Table, Value, kind, spelled};
+use replay_engine::topology::{Hypercube, Topology};
 
 /// Cubic strategy that allocates subcubes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! A set of processors of a hypercube.
 
-use replay_core::allocator::subcube::Cube;
-use replay_core::bits;
+use replay_engine::allocator::subcube::Cube;
+use replay_engine::bits;
 
 /// The masks of a word by position: mask p contains the bits whose index has a 0 at position p.
 pub const LOW_HALVES: [u64; 6] = [

@@ -17,14 +17,14 @@
 
 use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::free_list::FreeList;
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::subcube::Cube;
-use replay_core::allocator::{
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::allocator::subcube::Cube;
+use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
     require_free,
 };
-use replay_core::machine::Machine;
-use replay_core::topology::{Hypercube, NodeId};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Hypercube, NodeId};
 
 /// Non-cubic allocation. [`Census::operations`] counts the subcubes that are allocated and released.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@
 use std::ops::ControlFlow;
 
 use crate::hypercube::node_set::{LOW_HALVES, NodeSet};
-use replay_core::allocator::subcube::{Cube, deposit};
+use replay_engine::allocator::subcube::{Cube, deposit};
 
 /// A search for subcubes, with reusable buffers.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Dimensions of requests, and the mean dimension of all requests in the system.
 
-use replay_core::allocator::Request;
-use replay_core::topology::Topology;
+use replay_engine::allocator::Request;
+use replay_engine::topology::Topology;
 
 /// Returns the dimension of the smallest cube that can hold the request. For a request with a shape
 /// on a hypercube, the result is the dimension of the cube in which the shape is embedded. In all

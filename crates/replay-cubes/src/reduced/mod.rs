@@ -48,14 +48,14 @@ mod speedup;
 pub use speedup::Speedup;
 
 use self::limit::InSystem;
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::{
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, Decorator, Folded, Folding, MachineEvent, Reduction, Refusal,
     Request, RunSetup, Stats,
 };
-use replay_core::machine::Machine;
-use replay_core::number::counted;
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::machine::Machine;
+use replay_engine::number::counted;
+use replay_engine::topology::{NodeId, Topology};
 
 /// When jobs are folded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,10 +1,10 @@
 //! Table of `rsr`, `greedy-limit`, `limit` and `average-limit`.
 
 use crate::reduced::{Reduced, Rule, Speedup};
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::allocator::{Allocator, AllocatorOptions};
-use replay_core::naming::{Entry, NameError, Registry, Table, kind};
-use replay_core::topology::Topology;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::allocator::{Allocator, AllocatorOptions};
+use replay_engine::naming::{Entry, NameError, Registry, Table, kind};
+use replay_engine::topology::Topology;
 
 /// Options of the strategies that fold jobs.
 #[derive(Clone, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use replay_core::naming::{Entry, Table, kind, spelled};
+use replay_engine::naming::{Entry, Table, kind, spelled};
 
 /// Relation between run time and number of processors.
 #[derive(Clone, Copy, PartialEq, Debug)]

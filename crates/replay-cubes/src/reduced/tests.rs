@@ -1,11 +1,11 @@
 use proptest::prelude::*;
 
 use crate::reduced::*;
-use replay_core::cancel::CancelToken;
-use replay_core::metrics::SystemRecorder;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Overhead, Simulation, SimulationError, Starts};
-use replay_core::workload::Job;
+use replay_engine::cancel::CancelToken;
+use replay_engine::metrics::SystemRecorder;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::simulation::{Overhead, Simulation, SimulationError, Starts};
+use replay_engine::workload::Job;
 
 fn build(name: &str, machine: &str) -> (Box<dyn Allocator>, Machine) {
     let topology: Topology = machine.parse().expect("a machine");
@@ -198,7 +198,7 @@ fn a_job_larger_than_the_machine_runs_if_folded() {
         );
         let (recorder, _) = run(&jobs, name, machine).expect("it runs");
         assert_eq!(recorder.ends(), [end], "{name}");
-        let served = replay_core::metrics::system::as_served(&jobs, &recorder);
+        let served = replay_engine::metrics::system::as_served(&jobs, &recorder);
         assert_eq!(served[0].size, size, "{name}");
     }
     assert!(run(&jobs, "rsr[t=1]", "hypercube:5").is_err());

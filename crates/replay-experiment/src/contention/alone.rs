@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Slices;
 use super::input::{ContentionInput, TraceError};
-use replay_core::topology::{Coord, NodeId};
+use replay_engine::topology::{Coord, NodeId};
 use replay_network::traffic::{Demand, JobTraffic, Mapping, Quota, Traffic};
 use replay_network::{Delivery, Network};
 

@@ -1,13 +1,13 @@
 //! Converts the times of jobs to cycles, and computes the most compact placements of a job on the empty machine.
 
 use super::input::{LONGEST, TraceError, check_scale};
-use replay_core::allocator::Request;
-use replay_core::allocator::subcube::Cube;
-use replay_core::allocator::subcube::mesh_of;
-use replay_core::allocator::subcube::{Sides, SidesRule};
-use replay_core::allocator::submesh::{ShapeRule, SubMesh, turned};
-use replay_core::topology::{NodeId, Topology};
-use replay_core::workload::Job;
+use replay_engine::allocator::Request;
+use replay_engine::allocator::subcube::Cube;
+use replay_engine::allocator::subcube::mesh_of;
+use replay_engine::allocator::subcube::{Sides, SidesRule};
+use replay_engine::allocator::submesh::{ShapeRule, SubMesh, turned};
+use replay_engine::topology::{NodeId, Topology};
+use replay_engine::workload::Job;
 
 /// The properties of a job that determine its placement on the empty machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

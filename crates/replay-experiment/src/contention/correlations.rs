@@ -3,8 +3,8 @@
 
 use super::{ContentionRun, TraceRun};
 use crate::RunKey;
-use replay_core::metrics::correlation::{FEWEST, pearson, spearman};
-use replay_core::table::{Column, Name, Table, names};
+use replay_engine::metrics::correlation::{FEWEST, pearson, spearman};
+use replay_engine::table::{Column, Name, Table, names};
 
 /// Measures of a job, or mean measures of an allocator.
 #[derive(Clone, Copy, PartialEq, Debug)]

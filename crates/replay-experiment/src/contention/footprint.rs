@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::TraceError;
 use super::alone::Alone;
-use replay_core::topology::NodeId;
+use replay_engine::topology::NodeId;
 use replay_network::ChannelId;
 use replay_network::Network;
 use replay_network::links::{Footprint, Reserved, Stream};

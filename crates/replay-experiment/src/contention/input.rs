@@ -3,11 +3,11 @@
 use super::{MOST_SENT, Messages, SliceError};
 use crate::RunContext;
 use crate::compatibility::Incompatible;
-use replay_core::cancel::Cancelled;
-use replay_core::naming::NameError;
-use replay_core::simulation::SimulationError;
-use replay_core::topology::Topology;
-use replay_core::workload::Job;
+use replay_engine::cancel::Cancelled;
+use replay_engine::naming::NameError;
+use replay_engine::simulation::SimulationError;
+use replay_engine::topology::Topology;
+use replay_engine::workload::Job;
 use replay_network::traffic::TrafficError;
 use replay_network::{PacketError, Stalled};
 
@@ -63,7 +63,7 @@ pub enum TraceError {
     #[error(
         "at {} cycles per second the times of the trace add up to {longest:e} cycles, \
          more than the limit of {LONGEST:e}",
-        replay_core::number::plain(*scale)
+        replay_engine::number::plain(*scale)
     )]
     Scale {
         /// Cycles per second.
@@ -75,7 +75,7 @@ pub enum TraceError {
     #[error(
         "at {} cycles per second the jobs of the trace send about {packets:.0e} packets in one run; \
          at most {MOST_SENT:.0e} are simulated flit by flit",
-        replay_core::number::plain(*scale)
+        replay_engine::number::plain(*scale)
     )]
     Packets {
         /// Cycles per second.

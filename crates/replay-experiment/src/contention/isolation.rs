@@ -20,7 +20,7 @@ use super::alone::Alone;
 use super::compact::{PlacementKey, compact, scaled};
 use super::input::{ContentionInput, TraceError};
 use super::packets;
-use replay_core::workload::Job;
+use replay_engine::workload::Job;
 
 /// Largest accepted difference between the time that a job takes alone and its target, as a share of the target.
 pub const TOLERANCE: f64 = 0.01;

@@ -8,9 +8,9 @@ use std::error::Error;
 use super::alone::Alone;
 use super::footprint::footprint;
 use super::{Isolation, Totals, TraceError, processes, take_error};
-use replay_core::simulation::{RunTimes, Service};
-use replay_core::topology::NodeId;
-use replay_core::workload::{Job, JobId};
+use replay_engine::simulation::{RunTimes, Service};
+use replay_engine::topology::NodeId;
+use replay_engine::workload::{Job, JobId};
 use replay_network::links::{LinkLoads, Slot};
 use replay_network::traffic::JobTraffic;
 

@@ -21,10 +21,10 @@ mod trace;
 use std::error::Error;
 use std::sync::Arc;
 
-use replay_core::cancel::CancelToken;
-use replay_core::simulation::{RunTimes, Service};
-use replay_core::topology::{NodeId, Topology};
-use replay_core::workload::{Job, JobId};
+use replay_engine::cancel::CancelToken;
+use replay_engine::simulation::{RunTimes, Service};
+use replay_engine::topology::{NodeId, Topology};
+use replay_engine::workload::{Job, JobId};
 use replay_network::traffic::{
     Demand, JobTraffic, Mapping, Pattern, Preset, Program, Quota, TableError, Traffic,
     TrafficError, TrafficOptions,
@@ -139,7 +139,7 @@ impl Communication {
         self
     }
 
-    /// Sets a cancellation token. Makes the simulation fail with [`Cancelled`](replay_core::cancel::Cancelled) soon
+    /// Sets a cancellation token. Makes the simulation fail with [`Cancelled`](replay_engine::cancel::Cancelled) soon
     /// after `stop` is raised.
     pub fn stopped_by(mut self, stop: CancelToken) -> Self {
         self.stop = stop;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::correlations::{self, Point};
 use super::{JobContention, TraceRun};
 use crate::{RunKey, Trace, run_column};
-use replay_core::metrics::robust::Robust;
-use replay_core::metrics::{FragmentationMetrics, Placement, Submitted, SystemMetrics};
-use replay_core::table::{Column, Name, Table, measures, names};
+use replay_engine::metrics::robust::Robust;
+use replay_engine::metrics::{FragmentationMetrics, Placement, Submitted, SystemMetrics};
+use replay_engine::table::{Column, Name, Table, measures, names};
 
 /// A run with its results.
 #[derive(Clone, Debug)]

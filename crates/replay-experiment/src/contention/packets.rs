@@ -9,7 +9,7 @@ use super::Messages;
 use super::alone::Alone;
 use super::compact::{PlacementKey, compact, scaled};
 use super::input::{ContentionInput, TraceError};
-use replay_core::workload::Job;
+use replay_engine::workload::Job;
 
 /// Largest accepted number of packets of one simulation; the simulation of this number of packets takes about an hour
 /// on one thread. On windows of KTH-SP2 (300 to 1,000 jobs, all-to-all and n-body, scales 1 to 10), `contend` simulates
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::RunContext;
     use crate::contention::isolate;
-    use replay_core::cancel::CancelToken;
+    use replay_engine::cancel::CancelToken;
     use replay_network::traffic::Preset;
 
     fn jobs(run: i64) -> Vec<Job> {

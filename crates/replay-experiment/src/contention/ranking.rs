@@ -3,7 +3,7 @@
 //! A job with a single packet that waits for packets of other jobs can have a stretch of 80. Two such jobs can dominate
 //! the mean over hundreds of jobs. Strategies are therefore ranked by the *median*. Strategies with equal medians (for
 //! example, if most jobs have no contention) are ranked by the [trimmed
-//! mean](replay_core::metrics::robust::trimmed_mean). [`two_job_reversals`] finds pairs of strategies with an order
+//! mean](replay_engine::metrics::robust::trimmed_mean). [`two_job_reversals`] finds pairs of strategies with an order
 //! that depends on two jobs: if the two jobs in which the strategies differ most are removed, the order by a mean is
 //! reversed.
 
@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::fmt;
 
 use super::{Contention, ContentionRun};
-use replay_core::metrics::robust;
-use replay_core::number::fixed;
+use replay_engine::metrics::robust;
+use replay_engine::number::fixed;
 
 /// Orders runs by median stretch, then by trimmed mean. Runs without a stretch are last.
 pub fn order(a: &Contention, b: &Contention) -> Ordering {

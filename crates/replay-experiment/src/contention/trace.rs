@@ -30,12 +30,12 @@ use super::{ContentionInput, Isolation, TraceError};
 use crate::compatibility::reject_recorded_scheduler;
 use crate::journal::CellId;
 use crate::{Cell, ProgressMeter, RunContext};
-use replay_core::allocator::Allocator;
-use replay_core::metrics::{Locality, Placement, SystemMetrics, SystemRecorder};
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Decision, Observer, Service, Simulation, Starts};
-use replay_core::topology::{NodeId, Topology};
-use replay_core::workload::{JobId, Shake};
+use replay_engine::allocator::Allocator;
+use replay_engine::metrics::{Locality, Placement, SystemMetrics, SystemRecorder};
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::simulation::{Decision, Observer, Service, Simulation, Starts};
+use replay_engine::topology::{NodeId, Topology};
+use replay_engine::workload::{JobId, Shake};
 use replay_network::{ChannelId, Network, Port};
 
 /// Results of a job among the other jobs.

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::{Explained, JobHistory, RecordedDecision};
-use replay_core::allocator::candidate_set::{CandidateSet, ScoredCandidate, Term};
-use replay_core::allocator::explain::LISTED;
-use replay_core::allocator::explain::{Listing, Part};
-use replay_core::metrics::allocations::numbers;
-use replay_core::scheduler::Reason;
-use replay_core::topology::{NodeId, Topology};
-use replay_core::workload::JobId;
+use replay_engine::allocator::candidate_set::{CandidateSet, ScoredCandidate, Term};
+use replay_engine::allocator::explain::LISTED;
+use replay_engine::allocator::explain::{Listing, Part};
+use replay_engine::metrics::allocations::numbers;
+use replay_engine::scheduler::Reason;
+use replay_engine::topology::{NodeId, Topology};
+use replay_engine::workload::JobId;
 
 /// Returns the explanation of all starts of a job as a JSON object. The member `job` describes the job. The members
 /// `scheduler`, `decisions` and `result` describe the first start of the job. The member `scheduler` contains the

@@ -3,7 +3,7 @@
 //! The run is simulated twice. The first simulation finds the reason why the scheduler selected the job, and the
 //! decisions of the allocator that allocated processors to the job. There are several decisions only if outages
 //! interrupted the job and it restarted. The second simulation records these decisions with a
-//! [recorder](replay_core::allocator::explain) and then ends. Both simulations use the scheduler and the allocator of
+//! [recorder](replay_engine::allocator::explain) and then ends. Both simulations use the scheduler and the allocator of
 //! the run, so the explanation describes the run itself.
 
 pub mod data;
@@ -19,13 +19,13 @@ use self::recording::{RecordingAllocator, RecordingScheduler};
 use super::Cell;
 use super::admission::Admitted;
 use super::problem::CellProblem;
-use replay_core::allocator::Allocator;
-use replay_core::allocator::Reduction;
-use replay_core::cancel::CancelToken;
-use replay_core::metrics::{Locality, Placement};
-use replay_core::simulation::{Decision, Observer, Starts, WhenDown};
-use replay_core::topology::NodeId;
-use replay_core::workload::{Job, JobId};
+use replay_engine::allocator::Allocator;
+use replay_engine::allocator::Reduction;
+use replay_engine::cancel::CancelToken;
+use replay_engine::metrics::{Locality, Placement};
+use replay_engine::simulation::{Decision, Observer, Starts, WhenDown};
+use replay_engine::topology::NodeId;
+use replay_engine::workload::{Job, JobId};
 
 /// Explanation of one start of a job, or of one restart after an outage. The explanation contains the reasons for the
 /// start time and for the choice of the processors.

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use replay_core::allocator::explain::{Explanation, ExplanationLog};
-use replay_core::allocator::{self, Allocator, Refusal, Request, RunSetup};
-use replay_core::machine::Machine;
-use replay_core::scheduler::{
+use replay_engine::allocator::explain::{Explanation, ExplanationLog};
+use replay_engine::allocator::{self, Allocator, Refusal, Request, RunSetup};
+use replay_engine::machine::Machine;
+use replay_engine::scheduler::{
     Decorator, QueuedJob, Reason, Rejection, Running, Scheduler, Selection, System,
 };
-use replay_core::topology::NodeId;
-use replay_core::workload::JobId;
+use replay_engine::topology::NodeId;
+use replay_engine::workload::JobId;
 
 /// State of queue and machine when the scheduler selected a job.
 #[derive(Clone, PartialEq, Debug)]

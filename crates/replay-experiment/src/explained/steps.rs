@@ -1,13 +1,13 @@
 //! Explanations as steps in words.
 
 use super::{Explained, JobHistory, Moment, RecordedDecision, RejectedSelection};
-use replay_core::allocator::explain::{Listing, Part};
-use replay_core::metrics::allocations::format_nodes;
-use replay_core::number::{counted, exact_duration, fixed, grouped};
-use replay_core::scheduler::Reason;
-use replay_core::table::{Column, Table};
-use replay_core::topology::Topology;
-use replay_core::workload::{JobId, Notation};
+use replay_engine::allocator::explain::{Listing, Part};
+use replay_engine::metrics::allocations::format_nodes;
+use replay_engine::number::{counted, exact_duration, fixed, grouped};
+use replay_engine::scheduler::Reason;
+use replay_engine::table::{Column, Table};
+use replay_engine::topology::Topology;
+use replay_engine::workload::{JobId, Notation};
 
 /// A step of an explanation: a sentence, or a line of a list.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -2,12 +2,12 @@ use std::sync::Arc;
 
 use super::*;
 use crate::{Measure, RunContext, RunResult, Trace, run_cell};
-use replay_core::allocator::candidate_set::{CandidateSet, ScoredCandidate, Term};
-use replay_core::allocator::explain::LISTED;
-use replay_core::allocator::explain::Part;
-use replay_core::scheduler::Reason;
-use replay_core::simulation::outages::{Outages, Window as OutageWindow};
-use replay_core::workload::{Notation, Policy, Window, Workload};
+use replay_engine::allocator::candidate_set::{CandidateSet, ScoredCandidate, Term};
+use replay_engine::allocator::explain::LISTED;
+use replay_engine::allocator::explain::Part;
+use replay_engine::scheduler::Reason;
+use replay_engine::simulation::outages::{Outages, Window as OutageWindow};
+use replay_engine::workload::{Notation, Policy, Window, Workload};
 
 /// Generates jobs of all sizes, with a load at which jobs wait and are backfilled.
 fn swf(jobs: u32, processors: u32, seed: u64) -> String {

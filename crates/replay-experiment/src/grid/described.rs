@@ -7,9 +7,9 @@ use std::collections::HashSet;
 use super::error::{PathError, Step};
 use super::strategies::Strategies;
 use super::{GridError, GridFile, Values};
-use replay_core::naming::StrategyName;
-use replay_core::registries::{FileMachine, Registries};
-use replay_core::topology::{Topology, split_name};
+use replay_engine::naming::StrategyName;
+use replay_engine::registries::{FileMachine, Registries};
+use replay_engine::topology::{Topology, split_name};
 
 /// Removes a machine file from the list of machines of a grid. Each allocator that has the parameter `file` but does
 /// not set it gets the machine file as the value of `file`. The selected topology of the file becomes the parameter

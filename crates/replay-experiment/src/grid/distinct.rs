@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::allocator::ties::{TieRule, TieVector};
-use replay_core::naming::NameError;
-use replay_core::topology::Topology;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::allocator::ties::{TieRule, TieVector};
+use replay_engine::naming::NameError;
+use replay_engine::topology::Topology;
 
 /// The distinct strategies of a grid that have been inserted so far. Strategies with the same
 /// [identity](AllocatorSpec::identity) on every kind of machine are equal.

@@ -3,8 +3,8 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use replay_core::naming::nearest;
-use replay_core::swf::snippet;
+use replay_engine::naming::nearest;
+use replay_engine::swf::snippet;
 
 /// An invalid grid: the description of the error, the key, and the position if the grid was read from a file.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::error::{self, GridError};
 use super::{Ties, Values};
-use replay_core::workload::Shake;
+use replay_engine::workload::Shake;
 
 /// The contents of a grid file. Every key is optional.
 /// [`ParameterGrid::resolve`](super::ParameterGrid::resolve) interprets the contents.

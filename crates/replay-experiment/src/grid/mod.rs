@@ -58,11 +58,11 @@ use std::hash::Hash;
 use error::{PathError, Step};
 
 use super::{Measure, Prepared};
-use replay_core::registries::Registries;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::WhenDown;
-use replay_core::topology::Topology;
-use replay_core::workload::{Dependencies, Oversize, Policy, Shake, Window};
+use replay_engine::registries::Registries;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::simulation::WhenDown;
+use replay_engine::topology::Topology;
+use replay_engine::workload::{Dependencies, Oversize, Policy, Shake, Window};
 
 /// The interpretation of a grid file. The grid contains only the names of the traces; the traces have not been read.
 #[derive(Clone, Debug)]

@@ -3,11 +3,11 @@ use std::mem::discriminant;
 use super::distinct::{DistinctStrategies, Patterns};
 use super::error::{GridError, PathError, Step};
 use super::{AllocatorEntry, Ties};
-use replay_core::allocator::registry::{AllocatorSpec, ParameterValue};
-use replay_core::allocator::ties::{TieRule, TieVector};
-use replay_core::naming::{NameError, StrategyName};
-use replay_core::registries::Registries;
-use replay_core::topology::{Topology, default_machine};
+use replay_engine::allocator::registry::{AllocatorSpec, ParameterValue};
+use replay_engine::allocator::ties::{TieRule, TieVector};
+use replay_engine::naming::{NameError, StrategyName};
+use replay_engine::registries::Registries;
+use replay_engine::topology::{Topology, default_machine};
 
 /// Maximum number of parameter combinations of a grid, before equal strategies are removed. Checking this number of
 /// combinations takes a few seconds.

@@ -230,7 +230,7 @@ proptest! {
         for a in &lists[1] {
             for w in &lists[2] {
                 for b in &lists[3] {
-                    let spec: replay_core::allocator::registry::AllocatorSpec =
+                    let spec: replay_engine::allocator::registry::AllocatorSpec =
                         replay_strategies::allocator(&format!("mm[tie={sr},{a},{w},{b}]")).expect("a strategy");
                     if !ratios.contains(&spec.identity()) {
                         ratios.push(spec.identity());

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 
 use super::{CellId, record};
-use replay_core::lines::Lines;
+use replay_engine::lines::Lines;
 
 /// First line of a journal; the number is the version of the record format.
 pub const HEADER: &[u8] = b"replay journal 2\n";

@@ -4,9 +4,9 @@ use super::*;
 use crate::sweep::CellConfiguration;
 use crate::{RunKey, RunResult};
 use proptest::prelude::*;
-use replay_core::metrics::Measures;
-use replay_core::metrics::measure::{Finished, Placed, Scope, Setup};
-use replay_core::metrics::{Locality, SizeRow};
+use replay_engine::metrics::Measures;
+use replay_engine::metrics::measure::{Finished, Placed, Scope, Setup};
+use replay_engine::metrics::{Locality, SizeRow};
 
 fn id(number: u64) -> CellId {
     let configuration = CellConfiguration {
@@ -33,7 +33,7 @@ fn folder(dir: &tempfile::TempDir) -> Dir {
 
 /// A result with numbers that are hard to represent in text.
 fn result(run: u32) -> RunResult {
-    let jobs = [replay_core::workload::Job {
+    let jobs = [replay_engine::workload::Job {
         number: 1,
         submit: 0,
         run: 7,
@@ -43,9 +43,9 @@ fn result(run: u32) -> RunResult {
         shape: None,
         limit: None,
     }];
-    let schedule = replay_core::metrics::ScheduleMetrics::new(&jobs, &[0], 16);
+    let schedule = replay_engine::metrics::ScheduleMetrics::new(&jobs, &[0], 16);
     let mesh = "4x4".parse().expect("a machine");
-    let nodes = [0, 5, 10].map(replay_core::topology::NodeId);
+    let nodes = [0, 5, 10].map(replay_engine::topology::NodeId);
     let placement = Locality::new(&mesh).placement(&nodes, 3);
     let setup =
         Setup { hierarchy: None, jobs: 1, origin: 0, placements: true, scope: Scope::Allocations };

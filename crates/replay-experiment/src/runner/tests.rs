@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::Cell;
-use replay_core::cancel::CancelToken;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::workload::{Dependencies, Policy, Window, Workload};
+use replay_engine::cancel::CancelToken;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::workload::{Dependencies, Policy, Window, Workload};
 
 /// Runs a trace under FCFS.
 fn fcfs(swf: &str, machine: &str, allocator: &str) -> RunResult {
@@ -54,7 +54,7 @@ fn metrics_cover_the_jobs_that_had_processors() {
         let numbers: Vec<i64> = run.jobs.iter().map(|job| job.number).collect();
         assert_eq!(numbers, [1, 2, 3, 4], "{allocator}");
         let schedule = &run.metrics.schedule;
-        let mean = |of: &dyn Fn(&replay_core::metrics::JobMeasures) -> f64| {
+        let mean = |of: &dyn Fn(&replay_engine::metrics::JobMeasures) -> f64| {
             run.jobs.iter().map(of).sum::<f64>() / run.jobs.len() as f64
         };
         assert_eq!(schedule.jobs, 4);

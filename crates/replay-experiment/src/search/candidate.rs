@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use replay_core::allocator::ties::{
+use replay_engine::allocator::ties::{
     Slack, SlackError, SlackRule, TieBreaking, TieRule, TieVector, TieVectorError,
 };
 

@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-pub use replay_core::metrics::Needs;
+pub use replay_engine::metrics::Needs;
 
 use crate::RunResult;
-use replay_core::metrics::{RunMetrics, SystemMetrics};
-use replay_core::naming::nearest;
-use replay_core::table::{Column, Table};
+use replay_engine::metrics::{RunMetrics, SystemMetrics};
+use replay_engine::naming::nearest;
+use replay_engine::table::{Column, Table};
 
 /// A column that can be an objective or a constraint.
 #[derive(Debug)]
@@ -82,8 +82,8 @@ impl SearchColumn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_core::metrics::HierarchyMetrics;
-    use replay_core::metrics::PlacementMetrics;
+    use replay_engine::metrics::HierarchyMetrics;
+    use replay_engine::metrics::PlacementMetrics;
 
     #[test]
     fn finds_names_or_explains_the_error() {

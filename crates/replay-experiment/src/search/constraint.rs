@@ -15,7 +15,7 @@ use std::str::FromStr;
 
 use super::column::{Needs, SearchColumn, SearchColumnError};
 use super::space::Range;
-use replay_core::naming::{Entry, NameError, StrategyName, Table, advice, kind};
+use replay_engine::naming::{Entry, NameError, StrategyName, Table, advice, kind};
 
 const KIND: &str = "constraint";
 

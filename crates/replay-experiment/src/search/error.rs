@@ -1,9 +1,9 @@
 use std::io;
 
 use crate::journal::JournalError;
-use replay_core::cancel::Cancelled;
-use replay_core::naming::NameError;
-use replay_core::simulation::SimulationError;
+use replay_engine::cancel::Cancelled;
+use replay_engine::naming::NameError;
+use replay_engine::simulation::SimulationError;
 
 /// Error that prevents or ends a search.
 #[derive(Debug, thiserror::Error)]

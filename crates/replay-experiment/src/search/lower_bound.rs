@@ -1,4 +1,4 @@
-use replay_core::topology::{NodeId, PairDistances, Topology};
+use replay_engine::topology::{NodeId, PairDistances, Topology};
 
 /// Computes lower bounds of the pairwise L1 sum of a job, indexed by job size from 0 to the whole machine.
 ///

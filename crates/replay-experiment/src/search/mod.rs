@@ -11,7 +11,7 @@
 //!
 //! # Perturbed traces
 //!
-//! A problem may contain [perturbed copies](replay_core::workload::shake) of each trace instead of the trace.
+//! A problem may contain [perturbed copies](replay_engine::workload::shake) of each trace instead of the trace.
 //! Candidates are then ranked by their mean improvement over the copies. [`GapToBest`] shows which candidates differ
 //! significantly from the best candidate. The best of many candidates is best partly by chance: its mean over the
 //! copies on which it was found is too high. The best candidate should therefore be evaluated on other copies. Each
@@ -35,7 +35,7 @@
 //!
 //! # Cost
 //!
-//! Each evaluation replays the timeline of each trace once, see [`simulation`](replay_core::simulation).
+//! Each evaluation replays the timeline of each trace once, see [`simulation`](replay_engine::simulation).
 
 mod archive;
 mod candidate;

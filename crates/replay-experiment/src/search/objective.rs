@@ -14,8 +14,8 @@ use std::str::FromStr;
 
 use super::column::{Needs, SearchColumn};
 use super::space::Range;
-use replay_core::metrics::PairwiseMetrics;
-use replay_core::naming::{Entry, NameError, StrategyName, Table, kind};
+use replay_engine::metrics::PairwiseMetrics;
+use replay_engine::naming::{Entry, NameError, StrategyName, Table, kind};
 
 const KIND: &str = "objective";
 /// Largest weight of a class.

@@ -7,11 +7,11 @@ use super::row::{excess, mean, objective_columns};
 use super::shaken;
 use crate::search::SearchRow;
 use crate::{RunContext, RunKey};
-use replay_core::allocator::ties::TieVector;
-use replay_core::cancel::CancelToken;
-use replay_core::metrics::estimate::Estimate;
-use replay_core::table::{Column, Table};
-use replay_core::topology::Topology;
+use replay_engine::allocator::ties::TieVector;
+use replay_engine::cancel::CancelToken;
+use replay_engine::metrics::estimate::Estimate;
+use replay_engine::table::{Column, Table};
+use replay_engine::topology::Topology;
 
 /// Value of [`Found::on`] for candidates that the user has given.
 pub const GIVEN: &str = "given";

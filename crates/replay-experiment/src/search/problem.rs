@@ -10,8 +10,8 @@ use super::search_trace::{ReplayLimit, SearchTrace};
 use super::tally::{Tally, WorstClass, improvement_percent};
 use crate::sweep::text_digest;
 use crate::{RunContext, batched_run};
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::cancel::Cancelled;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::cancel::Cancelled;
 
 /// Format number of identities. Increase this number whenever a change of the code alters the results of evaluations.
 const FORMAT: u32 = 1;

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use super::{Problem, SearchError, SearchSpec, SearchTrace, Space, split, width};
 use crate::grid::ParameterGrid;
 use crate::{RunContext, Trace};
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::scheduler::registry::SchedulerSpec;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::scheduler::registry::SchedulerSpec;
 
 /// The problems of a search, created after the settings of the search were checked.
 pub struct Problems {

@@ -6,7 +6,7 @@
 //!
 //! A vector with AF = WF = 0 has the wall share 0.
 
-use replay_core::allocator::ties::TieVector;
+use replay_engine::allocator::ties::TieVector;
 
 /// Ratio of three nonnegative factors. At least one factor is positive.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -7,8 +7,8 @@ use super::ratio::Ratio;
 use super::shaken::{self, GapToBest};
 use crate::RunKey;
 use crate::shaken::Significance;
-use replay_core::metrics::estimate::Estimate;
-use replay_core::table::{Column, Table, names};
+use replay_engine::metrics::estimate::Estimate;
+use replay_engine::table::{Column, Table, names};
 
 /// Origin of the candidate in a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,14 +8,14 @@ use super::tally::{ClassSum, Tally};
 use crate::cell::Schedule;
 use crate::sweep::PlannedTrace;
 use crate::{Measure, ProgressMeter, RunContext, Trace};
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::allocator::{Batch, BatchPlacement};
-use replay_core::cancel::CancelToken;
-use replay_core::metrics::measure::{Placed, Scope};
-use replay_core::metrics::{Locality, Measures, ScheduleMetrics};
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Decision, Event, Observer, SimulationError, Starts};
-use replay_core::workload::JobId;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::allocator::{Batch, BatchPlacement};
+use replay_engine::cancel::CancelToken;
+use replay_engine::metrics::measure::{Placed, Scope};
+use replay_engine::metrics::{Locality, Measures, ScheduleMetrics};
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::simulation::{Decision, Event, Observer, SimulationError, Starts};
+use replay_engine::workload::JobId;
 
 /// A trace of a search. The trace is scheduled once, and every evaluation replays its timeline.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use super::problem::{Evaluation, Extent, Problem};
 use crate::shaken::{CONFIDENCE, PairedDifferences, Significance};
-use replay_core::metrics::estimate::{Accumulator, Estimate};
+use replay_engine::metrics::estimate::{Accumulator, Estimate};
 
 /// Difference in improvement between a candidate and the best candidate on the same perturbed copies.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::candidate::Candidate;
 use crate::grid::{ValueError, Values};
-use replay_core::allocator::ties::{Slack, TieVector};
+use replay_engine::allocator::ties::{Slack, TieVector};
 
 /// Search space: vectors with nonnegative integer factors, and slacks.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -10,10 +10,10 @@ use super::{Constraint, Numbers, Objective, Problems, SearchError, Space};
 use crate::compatibility::reject_outages;
 use crate::grid::{GridFile, ParameterGrid};
 use crate::sweep::Shard;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::allocator::ties::{Slack, TieVector};
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::workload::Shake;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::allocator::ties::{Slack, TieVector};
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::workload::Shake;
 
 /// Number of evaluations of [`Strategy::Random`] if the user specifies no number.
 pub const RANDOM_EVALUATIONS: u64 = 500;

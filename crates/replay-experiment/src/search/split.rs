@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use super::SearchError;
 use crate::Trace;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::workload::Workload;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::workload::Workload;
 
 /// Splits a trace into two parts. The time from the first to the last submission is divided, and `share` is the share
 /// of this time that belongs to the first part. Each part is scheduled separately and begins on an empty machine. The

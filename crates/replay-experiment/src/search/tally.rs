@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 use super::column::{Needs, SearchColumn};
 use super::constraint::Subject;
 use super::objective::{Goal, Objective, Weights};
-use replay_core::metrics::measure::Finished;
-use replay_core::metrics::{Measures, PairwiseMetrics, RunMetrics, ScheduleMetrics};
+use replay_engine::metrics::measure::Finished;
+use replay_engine::metrics::{Measures, PairwiseMetrics, RunMetrics, ScheduleMetrics};
 
 /// Sums over all decisions of a replay, or over its first decisions.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -4,9 +4,9 @@ use super::*;
 use crate::grid::{GridFile, ParameterGrid};
 use crate::sweep::{Plan, SweepError, run_plan};
 use crate::{RunContext, Trace, pool::Turn};
-use replay_core::cancel::CancelToken;
-use replay_core::metrics::{PairwiseMetrics, ScheduleMetrics};
-use replay_core::workload::{Policy, Shake, Window, Workload};
+use replay_engine::cancel::CancelToken;
+use replay_engine::metrics::{PairwiseMetrics, ScheduleMetrics};
+use replay_engine::workload::{Policy, Shake, Window, Workload};
 
 const SWF: &[u8] = include_bytes!("../../../../traces/lublin-10x10.swf");
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{Estimates, Metric, Point, StreamRow, paired};
-use replay_core::metrics::estimate::{Accumulator, Estimate};
-use replay_core::metrics::{ScheduleMetrics, Submitted};
-use replay_core::table::{Column, Table};
+use replay_engine::metrics::estimate::{Accumulator, Estimate};
+use replay_engine::metrics::{ScheduleMetrics, Submitted};
+use replay_engine::table::{Column, Table};
 
 /// Estimate for the jobs of one size at one point.
 #[derive(Clone, Copy, PartialEq, Debug)]

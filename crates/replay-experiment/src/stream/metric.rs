@@ -7,12 +7,12 @@
 //! and in their documentation, and plotted. `Metric::NAME` is the argument of [`Estimates::of`](super::Estimates::of),
 //! and published numbers may refer to the metric.
 
-use replay_core::table::Name;
+use replay_engine::table::Name;
 use std::collections::BTreeMap;
 
 use crate::contention::{Sums, Totals};
-use replay_core::metrics::{SystemMetrics, SystemRecorder};
-use replay_core::workload::stochastic::Stream;
+use replay_engine::metrics::{SystemMetrics, SystemRecorder};
+use replay_engine::workload::stochastic::Stream;
 
 /// A finished replication.
 pub(super) struct Replication<'a> {

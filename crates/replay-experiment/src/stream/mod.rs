@@ -24,18 +24,18 @@ use super::compatibility::{
 use super::contention::{MOST_SENT, Messages, stream_packets};
 use super::journal::CellId;
 use crate::{RunContext, RunKey};
-use replay_core::allocator::Allocator;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::metrics::estimate::{
+use replay_engine::allocator::Allocator;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::metrics::estimate::{
     Accumulator, Estimate, ReplicateError, Replicated, StopRule, replicate,
 };
-use replay_core::metrics::{ScheduleMetrics, comparable};
-use replay_core::number::{counted, plain};
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::table::{Column, Name, Table, names};
-use replay_core::topology::Topology;
-use replay_core::topology::content_digest;
-use replay_core::workload::stochastic::{Arrivals, StochasticStream};
+use replay_engine::metrics::{ScheduleMetrics, comparable};
+use replay_engine::number::{counted, plain};
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::table::{Column, Name, Table, names};
+use replay_engine::topology::Topology;
+use replay_engine::topology::content_digest;
+use replay_engine::workload::stochastic::{Arrivals, StochasticStream};
 
 /// A point: the parameters of a replicated experiment.
 #[derive(Clone, Debug)]
@@ -399,7 +399,7 @@ impl Table for StreamRow {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use replay_core::cancel::CancelToken;
+    use replay_engine::cancel::CancelToken;
     use replay_network::traffic::Preset;
 
     fn point(arrivals: Arrivals, counting: Counting) -> Point {

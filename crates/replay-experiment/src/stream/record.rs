@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Estimates, Metric, Sample, SizeSample};
-use replay_core::metrics::estimate::Replicated;
+use replay_engine::metrics::estimate::Replicated;
 
 /// Serialized form of [`Estimates`].
 #[derive(Clone, Debug, Serialize, Deserialize)]

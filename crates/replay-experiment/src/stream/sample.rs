@@ -4,16 +4,16 @@ use super::metric::Replication;
 use super::{Life, Point, Sample};
 use crate::compatibility::Incompatible;
 use crate::{ProgressMeter, RunContext};
-use replay_core::allocator::Reduction;
-use replay_core::allocator::Refusal;
-use replay_core::cancel::Cancelled;
-use replay_core::metrics::locality::mean_distance;
-use replay_core::metrics::{Locality, SystemRecorder};
-use replay_core::naming::NameError;
-use replay_core::simulation::{Decision, Observer, Simulation, SimulationError, Starts, State};
-use replay_core::topology::{NodeId, Topology};
-use replay_core::workload::stochastic::StochasticError;
-use replay_core::workload::{Job, JobId};
+use replay_engine::allocator::Reduction;
+use replay_engine::allocator::Refusal;
+use replay_engine::cancel::Cancelled;
+use replay_engine::metrics::locality::mean_distance;
+use replay_engine::metrics::{Locality, SystemRecorder};
+use replay_engine::naming::NameError;
+use replay_engine::simulation::{Decision, Observer, Simulation, SimulationError, Starts, State};
+use replay_engine::topology::{NodeId, Topology};
+use replay_engine::workload::stochastic::StochasticError;
+use replay_engine::workload::{Job, JobId};
 use replay_network::traffic::TrafficError;
 
 /// Error from running a replication.
@@ -235,9 +235,9 @@ mod tests {
     use super::*;
     use crate::stream::{Counting, Metric};
     use proptest::prelude::*;
-    use replay_core::cancel::CancelToken;
-    use replay_core::scheduler::registry::SchedulerSpec;
-    use replay_core::workload::stochastic::{Arrivals, StochasticStream};
+    use replay_engine::cancel::CancelToken;
+    use replay_engine::scheduler::registry::SchedulerSpec;
+    use replay_engine::workload::stochastic::{Arrivals, StochasticStream};
 
     /// On one processor under FCFS, jobs complete in order. The first jobs of a longer stream therefore equal the jobs
     /// of a shorter stream.

@@ -1,5 +1,5 @@
 use crate::journal::CellId;
-use replay_core::workload::{Follows, Job, RecordedValues, Shake};
+use replay_engine::workload::{Follows, Job, RecordedValues, Shake};
 
 /// Format number of ids. Increase this number whenever a change of the code alters the results of cells.
 const FORMAT: u32 = 2;
@@ -12,12 +12,12 @@ pub struct CellConfiguration<'a> {
     /// Canonical name of the machine.
     pub topology: &'a str,
     /// Digest of the machine, if the machine is described by a file; see
-    /// [`content_digest`](replay_core::topology::content_digest).
+    /// [`content_digest`](replay_engine::topology::content_digest).
     pub machine: Option<&'a str>,
     /// Canonical name of the scheduler.
     pub scheduler: &'a str,
     /// Identity of the allocator; see
-    /// [`AllocatorSpec::identity`](replay_core::allocator::registry::AllocatorSpec::identity).
+    /// [`AllocatorSpec::identity`](replay_engine::allocator::registry::AllocatorSpec::identity).
     pub strategy: &'a str,
     /// Seed.
     pub seed: u64,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::configuration::{chains_digest, jobs_digest};
 use crate::Trace;
-use replay_core::workload::{Follows, Workload};
+use replay_engine::workload::{Follows, Workload};
 
 /// BLAKE3 digest of the replayed jobs of a trace, in hexadecimal. The digest is computed on first use, because runs
 /// without ids do not need the digest, and hashing a long trace takes a millisecond.

@@ -1,8 +1,8 @@
 //! Compatible pairs of schedulers and strategies of a grid.
 
 use crate::grid::ParameterGrid;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::naming::NameError;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::naming::NameError;
 
 /// All compatible pairs of schedulers and strategies of a grid, in grid order. A strategy that repeats recorded
 /// placements is compatible only with a scheduler that repeats recorded start times, because the recorded processors

@@ -10,12 +10,12 @@ use super::lazy_digest::LazyDigest;
 use crate::grid::{GridError, GridFile, ParameterGrid};
 use crate::journal::CellId;
 use crate::{Cell, RunKey, Trace};
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::cancel::CancelToken;
-use replay_core::naming::NameError;
-use replay_core::registries::Registries;
-use replay_core::topology::Topology;
-use replay_core::topology::content_digest;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::cancel::CancelToken;
+use replay_engine::naming::NameError;
+use replay_engine::registries::Registries;
+use replay_engine::topology::Topology;
+use replay_engine::topology::content_digest;
 
 /// The numbered cells of a sweep. A plan contains only the names and the digests of its traces. A plan can therefore be
 /// saved, and read on another machine that does not have the traces.

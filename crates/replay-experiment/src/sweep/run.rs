@@ -7,7 +7,7 @@ use crate::batched_run::{self, run_together};
 use crate::journal::{Journal, JournalError};
 use crate::pool::{self, Turn};
 use crate::{Cell, CellError, Measure, RunContext, RunResult, Trace, run_cell};
-use replay_core::naming::NameError;
+use replay_engine::naming::NameError;
 
 /// Error that ends a sweep.
 #[derive(Debug, thiserror::Error)]

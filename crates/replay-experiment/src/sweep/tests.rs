@@ -5,8 +5,8 @@ use crate::grid::ParameterGrid;
 use crate::journal::Journal;
 use crate::pool::Turn;
 use crate::{RunContext, RunResult, Trace, run_cell};
-use replay_core::cancel::CancelToken;
-use replay_core::workload::{Job, Policy, Window, Workload};
+use replay_engine::cancel::CancelToken;
+use replay_engine::workload::{Job, Policy, Window, Workload};
 
 const SWF: &str = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n4 11 -1 10 3\n";
 
@@ -216,7 +216,7 @@ fn bundles_equal_separate_cells() {
                     comparable(&alone.expect("it runs"))
                 );
                 seen.push(run);
-                Ok::<_, replay_core::naming::NameError>(true)
+                Ok::<_, replay_engine::naming::NameError>(true)
             })
         })
         .expect("it ends");

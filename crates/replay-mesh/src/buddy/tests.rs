@@ -1,6 +1,6 @@
 use crate::buddy::*;
 use proptest::prelude::*;
-use replay_core::allocator::submesh::SubMesh;
+use replay_engine::allocator::submesh::SubMesh;
 
 fn on(machine: &str) -> (Machine, Buddy) {
     let topology: Topology = machine.parse().expect("a machine");

@@ -3,7 +3,7 @@
 //! Source: Bani-Mohammad 2008, section 3.2, definitions 8 and 9.
 
 use crate::busy_list::plane::{Plane, Region, Span};
-use replay_core::topology::Coord;
+use replay_engine::topology::Coord;
 
 /// The bases of frames that fit on the mesh: all positions from the origin to `last`. The remaining
 /// positions of the mesh, beyond `last`, form the automatic prohibited regions.

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use replay_core::allocator::submesh::SubMesh;
-use replay_core::machine::Machine;
-use replay_core::topology::{Coord, Grid, NodeId, Topology};
+use replay_engine::allocator::submesh::SubMesh;
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Coord, Grid, NodeId, Topology};
 
 /// Returns the grid of a machine.
 pub(crate) fn grid(machine: &str) -> Grid {

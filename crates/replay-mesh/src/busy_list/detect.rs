@@ -15,8 +15,8 @@ use crate::busy_list::border::Admissible;
 use crate::busy_list::list::BusyList;
 use crate::busy_list::plane::{Plane, Region, Span};
 use crate::contiguous::frames::Frames;
-use replay_core::cancel::CancelToken;
-use replay_core::topology::Coord;
+use replay_engine::cancel::CancelToken;
+use replay_engine::topology::Coord;
 
 /// The search for bases, with reused buffers.
 #[derive(Clone, Debug, Default)]

@@ -10,8 +10,8 @@
 //! y). In upright coordinates, the last coordinate is always the third coordinate, as in 3D.
 
 use crate::busy_list::plane::Region;
-use replay_core::allocator::submesh::SubMesh;
-use replay_core::topology::{Coord, Grid, NodeId};
+use replay_engine::allocator::submesh::SubMesh;
+use replay_engine::topology::{Coord, Grid, NodeId};
 
 /// An allocated sub-mesh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

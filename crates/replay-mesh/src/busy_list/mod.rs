@@ -30,15 +30,15 @@ pub use names::table;
 pub(crate) use names::{ENGINE, MESH};
 
 use placer::Placer;
-use replay_core::allocator::explain::{self, ExplanationLog};
-use replay_core::allocator::submesh::{ShapeRule, Shapes, Shaping, SubMesh, volume};
-use replay_core::allocator::{
+use replay_engine::allocator::explain::{self, ExplanationLog};
+use replay_engine::allocator::submesh::{ShapeRule, Shapes, Shaping, SubMesh, volume};
+use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, Engine, MachineEvent, Refusal, Request, RunSetup, Stats,
     require_free,
 };
-use replay_core::machine::Machine;
-use replay_core::number::counted;
-use replay_core::topology::{Grid, NodeId};
+use replay_engine::machine::Machine;
+use replay_engine::number::counted;
+use replay_engine::topology::{Grid, NodeId};
 
 /// The Busy List and Turning Busy List allocators. The operations in the [`Census`](super::Census) of both allocators
 /// are the subtractions of a prohibited region from a plane of bases, or from a piece of a plane.

@@ -1,11 +1,11 @@
 //! Table of `busy-list` and `turning-busy-list`.
 
 use crate::busy_list::{BusyListAllocator, BusyListOptions};
-use replay_core::allocator::submesh::ShapeRule;
-use replay_core::allocator::{Allocator, Engine};
-use replay_core::allocator::{AllocatorOptions, mesh_of};
-use replay_core::naming::{Entry, Table, kind};
-use replay_core::topology::Topology;
+use replay_engine::allocator::submesh::ShapeRule;
+use replay_engine::allocator::{Allocator, Engine};
+use replay_engine::allocator::{AllocatorOptions, mesh_of};
+use replay_engine::naming::{Entry, Table, kind};
+use replay_engine::topology::Topology;
 
 /// Help text of the parameter `engine` for all busy-list strategies.
 pub(crate) const ENGINE: &str = "stop at the first free position, or carry out the whole published search; both choose the same position";

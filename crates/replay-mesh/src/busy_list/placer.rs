@@ -3,10 +3,10 @@
 use crate::busy_list::detect::{Detector, lowest};
 use crate::busy_list::list::BusyList;
 use crate::contiguous::frames::Frames;
-use replay_core::allocator::submesh::{Shapes, SubMesh, distinct, permutations, turned};
-use replay_core::allocator::{Census, Engine, MachineEvent, Request, RunSetup};
-use replay_core::cancel::Cancelled;
-use replay_core::topology::{Coord, Grid, NodeId};
+use replay_engine::allocator::submesh::{Shapes, SubMesh, distinct, permutations, turned};
+use replay_engine::allocator::{Census, Engine, MachineEvent, Request, RunSetup};
+use replay_engine::cancel::Cancelled;
+use replay_engine::topology::{Coord, Grid, NodeId};
 
 /// A busy list with its search: it finds free positions for frames and adds the placed frames to the list.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 //! Source: Bani-Mohammad 2008, Figure 3.3 and Appendix B. There are seventeen cases, which depend
 //! on the position of the region relative to the plane along y and along z. The cost is constant.
 
-use replay_core::topology::Coord;
+use replay_engine::topology::Coord;
 
 /// A box of base positions, including both corners. The base of a frame is its lowest corner (Bani-Mohammad 2008,
 /// section 3.2, definition 7).

@@ -1,7 +1,7 @@
 use crate::busy_list::cases::{busy, grid, is_free, meshes, nodes, unit, units};
 use crate::busy_list::*;
 use proptest::prelude::*;
-use replay_core::allocator::submesh::permutations;
+use replay_engine::allocator::submesh::permutations;
 
 impl BusyListAllocator {
     /// Adds allocated sub-meshes in the given order. The sub-meshes must be inside the mesh,

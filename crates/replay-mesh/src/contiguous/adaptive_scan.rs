@@ -9,11 +9,11 @@
 
 use crate::contiguous::Contiguous;
 use crate::contiguous::first_fit::FirstFit;
-use replay_core::allocator::Allocator;
-use replay_core::allocator::submesh::{SHAPE, Shaping};
-use replay_core::allocator::{AllocatorOptions, mesh_of};
-use replay_core::naming::{Entry, Table, kind};
-use replay_core::topology::{Grid, Topology};
+use replay_engine::allocator::Allocator;
+use replay_engine::allocator::submesh::{SHAPE, Shaping};
+use replay_engine::allocator::{AllocatorOptions, mesh_of};
+use replay_engine::naming::{Entry, Table, kind};
+use replay_engine::topology::{Grid, Topology};
 
 /// The Adaptive Scan allocator.
 pub type AdaptiveScan = Contiguous<FirstFit>;

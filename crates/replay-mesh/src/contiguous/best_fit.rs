@@ -26,11 +26,11 @@ pub use smallest_box::SmallestBox;
 pub use surroundings::Surroundings;
 
 use crate::contiguous::Contiguous;
-use replay_core::allocator::Allocator;
-use replay_core::allocator::submesh::{ROTATE, SHAPE, Shaping};
-use replay_core::allocator::{AllocatorOptions, grid_of, mesh_of};
-use replay_core::naming::{Entry, Table, kind};
-use replay_core::topology::Topology;
+use replay_engine::allocator::Allocator;
+use replay_engine::allocator::submesh::{ROTATE, SHAPE, Shaping};
+use replay_engine::allocator::{AllocatorOptions, grid_of, mesh_of};
+use replay_engine::naming::{Entry, Table, kind};
+use replay_engine::topology::Topology;
 
 /// Measure by which Best Fit compares free frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -14,12 +14,12 @@ use crate::contiguous::frames::Frames;
 use crate::contiguous::node_order::NodeOrder;
 use crate::contiguous::scan::Scan;
 use crate::contiguous::{Choice, Contiguous, Preference};
-use replay_core::allocator::Allocator;
-use replay_core::allocator::submesh::{ROTATE, SHAPE, Shaping};
-use replay_core::allocator::{AllocatorOptions, Engine, grid_of, mesh_of};
-use replay_core::machine::Machine;
-use replay_core::naming::{Entry, Table, kind};
-use replay_core::topology::{Coord, Topology};
+use replay_engine::allocator::Allocator;
+use replay_engine::allocator::submesh::{ROTATE, SHAPE, Shaping};
+use replay_engine::allocator::{AllocatorOptions, Engine, grid_of, mesh_of};
+use replay_engine::machine::Machine;
+use replay_engine::naming::{Entry, Table, kind};
+use replay_engine::topology::{Coord, Topology};
 
 /// Choice of the first free frame in scan order.
 #[derive(Clone, Copy, Debug, Default)]

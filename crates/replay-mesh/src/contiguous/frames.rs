@@ -15,9 +15,9 @@ pub use neighbour_counts::NeighbourCounts;
 use std::ops::RangeInclusive;
 
 use crate::contiguous::scan::Scan;
-use replay_core::allocator::submesh::SubMesh;
-use replay_core::bits;
-use replay_core::topology::{Axis, Coord, Grid};
+use replay_engine::allocator::submesh::SubMesh;
+use replay_engine::bits;
+use replay_engine::topology::{Axis, Coord, Grid};
 
 /// Free processors of a grid, and the bases of all free frames with the last requested sides.
 #[derive(Clone, Debug)]

@@ -25,15 +25,15 @@ mod node_order;
 pub mod scan;
 
 use self::frames::Frames;
-use replay_core::allocator::explain::{self, ExplanationLog, Listing};
-use replay_core::allocator::submesh::{Shapes, Shaping, SubMesh, volume};
-use replay_core::allocator::{
+use replay_engine::allocator::explain::{self, ExplanationLog, Listing};
+use replay_engine::allocator::submesh::{Shapes, Shaping, SubMesh, volume};
+use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
     require_free,
 };
-use replay_core::machine::Machine;
-use replay_core::number::counted;
-use replay_core::topology::{Coord, Grid, NodeId};
+use replay_engine::machine::Machine;
+use replay_engine::number::counted;
+use replay_engine::topology::{Coord, Grid, NodeId};
 
 /// Selection of a free frame by a strategy.
 pub trait Choice: Send {

@@ -1,8 +1,8 @@
 //! `first-fit` on trees and block machines: a job gets the free nodes with the lowest numbers.
 
-use replay_core::allocator::{Allocator, Capabilities, Refusal, Request, require_free};
-use replay_core::machine::Machine;
-use replay_core::topology::NodeId;
+use replay_engine::allocator::{Allocator, Capabilities, Refusal, Request, require_free};
+use replay_engine::machine::Machine;
+use replay_engine::topology::NodeId;
 
 /// Allocates the free nodes with the lowest numbers.
 #[derive(Clone, Copy, Debug)]

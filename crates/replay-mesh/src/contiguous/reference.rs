@@ -1,8 +1,8 @@
 //! Brute-force definitions for tests, which examine every base and every processor of its frame.
 
 use crate::contiguous::scan::Scan;
-use replay_core::machine::Machine;
-use replay_core::topology::{Coord, Grid, NodeId, Topology};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Coord, Grid, NodeId, Topology};
 
 /// Returns a machine on which the processors with a flag are busy.
 pub fn machine(topology: &str, busy: &[bool]) -> Machine {

@@ -1,6 +1,6 @@
 //! Order in which positions are scanned.
 
-use replay_core::topology::{Coord, Grid};
+use replay_engine::topology::{Coord, Grid};
 
 /// Order in which the processors of a 2D grid are scanned. In 3D both variants are the order of the
 /// 3D First Fit: x in the outermost loop and z in the innermost loop (Bani-Mohammad 2008, Fig.

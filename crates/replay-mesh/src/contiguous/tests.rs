@@ -3,8 +3,8 @@
 use crate::contiguous::reference::{self, bases, figure_4_3, grid};
 use crate::contiguous::scan::Scan;
 use crate::contiguous::*;
-use replay_core::naming::NameError;
-use replay_core::topology::Topology;
+use replay_engine::naming::NameError;
+use replay_engine::topology::Topology;
 
 mod properties;
 

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use replay_core::allocator::submesh::distinct;
-use replay_core::topology::Grid;
+use replay_engine::allocator::submesh::distinct;
+use replay_engine::topology::Grid;
 
 /// Returns the box of exactly `size` processors with the smallest total side length. The box has
 /// the first orientation that fits the mesh. If no orientation fits, the longest side comes first,
@@ -39,7 +39,7 @@ fn divisors(n: u32, degree: u32) -> impl Iterator<Item = u32> {
 mod tests {
     use super::*;
     use crate::busy_list::cases::grid;
-    use replay_core::allocator::submesh::volume;
+    use replay_engine::allocator::submesh::volume;
 
     fn shape(size: u32, machine: &str) -> [u16; 3] {
         most_square(size, &grid(machine)).expect("a shape")

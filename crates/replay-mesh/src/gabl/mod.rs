@@ -26,13 +26,13 @@ use std::collections::HashMap;
 
 use crate::busy_list::describe_search;
 use crate::busy_list::placer::Placer;
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::submesh::{SubMesh, volume};
-use replay_core::allocator::{
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::allocator::submesh::{SubMesh, volume};
+use replay_engine::allocator::{
     Allocator, Capabilities, Engine, MachineEvent, Refusal, Request, RunSetup, Stats, require_free,
 };
-use replay_core::machine::Machine;
-use replay_core::topology::{Grid, NodeId};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Grid, NodeId};
 
 /// The GABL allocator. A request without shape begins with the shape of exactly its size that is
 /// nearest to a square, even if this shape does not fit the machine. A request with a shape gets as

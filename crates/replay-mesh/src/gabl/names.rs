@@ -2,10 +2,10 @@
 
 use crate::busy_list::{ENGINE, MESH};
 use crate::gabl::{Gabl, GablOptions, TieShrink};
-use replay_core::allocator::{Allocator, Engine};
-use replay_core::allocator::{AllocatorOptions, mesh_of};
-use replay_core::naming::{Entry, Table, kind};
-use replay_core::topology::Topology;
+use replay_engine::allocator::{Allocator, Engine};
+use replay_engine::allocator::{AllocatorOptions, mesh_of};
+use replay_engine::naming::{Entry, Table, kind};
+use replay_engine::topology::Topology;
 
 impl AllocatorOptions for GablOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {

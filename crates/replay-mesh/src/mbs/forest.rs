@@ -15,8 +15,8 @@
 //! of 12 x 10 has the nine blocks of Lo et al., figure 4. Memory is proportional to the number of
 //! processors.
 
-use replay_core::allocator::submesh::SubMesh;
-use replay_core::topology::{Grid, NodeId};
+use replay_engine::allocator::submesh::SubMesh;
+use replay_engine::topology::{Grid, NodeId};
 
 /// Division of a block into buddies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

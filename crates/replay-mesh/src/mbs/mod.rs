@@ -25,16 +25,16 @@ pub mod records;
 
 use self::forest::{Division, Forest, ListOrder};
 use self::records::Records;
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::submesh::SubMesh;
-use replay_core::allocator::{
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::allocator::submesh::SubMesh;
+use replay_engine::allocator::{
     Allocator, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats, require_free,
 };
-use replay_core::allocator::{AllocatorOptions, grid_of};
-use replay_core::machine::Machine;
-use replay_core::naming::{Entry, Table, kind};
-use replay_core::number::counted;
-use replay_core::topology::{Grid, NodeId, Topology};
+use replay_engine::allocator::{AllocatorOptions, grid_of};
+use replay_engine::machine::Machine;
+use replay_engine::naming::{Entry, Table, kind};
+use replay_engine::number::counted;
+use replay_engine::topology::{Grid, NodeId, Topology};
 
 /// Time at which a larger block is split.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -3,10 +3,10 @@
 //! In the papers, lists of free pages and free blocks are sorted. If entries are numbered in list
 //! order, a sorted list is equivalent to a set of bits. The summary of the set has one bit per
 //! word, which is set if the word is not zero. Finding the first member therefore reads only a few
-//! words (the summary for [`MAX_POINTS`](replay_core::topology::MAX_POINTS) has 256 words). Insertion and
+//! words (the summary for [`MAX_POINTS`](replay_engine::topology::MAX_POINTS) has 256 words). Insertion and
 //! removal take constant time.
 
-use replay_core::bits::{self, WORD as BITS};
+use replay_engine::bits::{self, WORD as BITS};
 
 /// A set of the numbers 0 to `universe` - 1.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -7,8 +7,8 @@
 
 use crate::mbs::forest::{BlockId, Forest};
 use crate::mbs::ordered_set::OrderedSet;
-use replay_core::allocator::submesh::SubMesh;
-use replay_core::topology::NodeId;
+use replay_engine::allocator::submesh::SubMesh;
+use replay_engine::topology::NodeId;
 
 /// Free blocks, and bases of blocks in use.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@ mod list_implementation;
 use self::list_implementation::ListImplementation;
 use crate::mbs::*;
 use proptest::prelude::*;
-use replay_core::topology::Coord;
+use replay_engine::topology::Coord;
 
 /// A machine and an allocator with the same history.
 struct Bench {

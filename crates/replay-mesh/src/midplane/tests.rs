@@ -1,7 +1,7 @@
 use crate::contiguous::reference::{self, grid};
 use crate::midplane::*;
 use proptest::prelude::*;
-use replay_core::naming::NameError;
+use replay_engine::naming::NameError;
 
 fn machine(topology: &str) -> Machine {
     Machine::new(topology.parse().expect("a machine"))
@@ -113,7 +113,7 @@ proptest! {
             Midplane::new(grid(&machine), unit, Shaping::default(), true).expect("whole units");
         let mut chosen = Vec::new();
         let result = midplane.allocate(&machine, request(sides), &mut chosen);
-        let boxes = replay_core::allocator::submesh::permutations(sides, 3)
+        let boxes = replay_engine::allocator::submesh::permutations(sides, 3)
             .map(|sides| [0, 1, 2].map(|i| sides[i].div_ceil(unit[i])));
         let expected = boxes.into_iter().find_map(|sides| {
             let bases = reference::bases(&of_units, sides, Scan::ColumnMajor);

@@ -1,6 +1,6 @@
 use crate::paging::*;
 use proptest::prelude::*;
-use replay_core::topology::Coord;
+use replay_engine::topology::Coord;
 
 /// Index and processors of a page.
 type Page = (usize, Vec<NodeId>);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use crate::{Settings, settings};
-use replay_core::naming::{Description, Entry, NameError, Registry, Table, kind};
+use replay_engine::naming::{Description, Entry, NameError, Registry, Table, kind};
 
 /// A model of a network: flits, or link loads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -2,7 +2,7 @@
 
 use super::super::{PacketError, Stalled};
 use super::COLUMNS;
-use replay_core::lines::LONGEST_LINE;
+use replay_engine::lines::LONGEST_LINE;
 
 /// Error: a text is not a packet list.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

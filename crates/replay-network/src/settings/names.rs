@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::{FlowControl, Settings, Switching};
-use replay_core::naming::{Entry, Table, kind, spelled};
+use replay_engine::naming::{Entry, Table, kind, spelled};
 
 const FLOWS: [(&str, FlowControl); 2] =
     [("handshake", FlowControl::Handshake), ("pipelined", FlowControl::Pipelined)];

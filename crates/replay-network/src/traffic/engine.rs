@@ -7,8 +7,8 @@ use super::run::{JobTraffic, Run};
 use crate::{
     Delivery, Network, NetworkEvent, Packet, PacketError, Settings, SettingsError, Stalled,
 };
-use replay_core::naming::NameError;
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::naming::NameError;
+use replay_engine::topology::{NodeId, Topology};
 
 /// Options that are the same for all jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -31,7 +31,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use super::table::{Entry, List};
-use replay_core::lines::{LineError, Lines};
+use replay_engine::lines::{LineError, Lines};
 
 pub use error::TableError;
 

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use replay_core::naming::{Description, Entry, NameError, Table, spelled};
-use replay_core::topology::curve::Curve;
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::naming::{Description, Entry, NameError, Table, spelled};
+use replay_engine::topology::curve::Curve;
+use replay_engine::topology::{NodeId, Topology};
 
 /// The order in which the processors of a job get ranks 0, 1, 2, ...
 ///
@@ -12,7 +12,7 @@ use replay_core::topology::{NodeId, Topology};
 /// use replay_network::traffic::Mapping;
 /// assert_eq!("allocation".parse(), Ok(Mapping::Allocation));
 /// assert_eq!("hilbert".parse::<Mapping>()?.to_string(), "hilbert");
-/// # Ok::<(), replay_core::naming::NameError>(())
+/// # Ok::<(), replay_engine::naming::NameError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Mapping {

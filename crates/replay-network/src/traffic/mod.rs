@@ -8,7 +8,7 @@
 //! ```
 //! use replay_network::Settings;
 //! use replay_network::traffic::{Demand, Preset, Program, Traffic, TrafficOptions};
-//! use replay_core::topology::{NodeId, Topology};
+//! use replay_engine::topology::{NodeId, Topology};
 //! use std::sync::Arc;
 //!
 //! let mesh: Topology = "16x16".parse()?;

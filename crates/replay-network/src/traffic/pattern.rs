@@ -16,7 +16,7 @@ pub use names::descriptions;
 /// // The defaults of the preset `bani-mohammad`.
 /// let pattern: Pattern = "all-to-all[preset=bani-mohammad]".parse()?;
 /// assert_eq!((pattern.sends(), pattern.barrier()), (Sends::AtOnce, Barrier::None));
-/// # Ok::<(), replay_core::naming::NameError>(())
+/// # Ok::<(), replay_engine::naming::NameError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Pattern {

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::random::{Purpose, stream, unit};
-use replay_core::naming::{Description, Entry, Table, kind, spelled};
+use replay_engine::naming::{Description, Entry, Table, kind, spelled};
 
 const ROUNDINGS: [(&str, Rounding); 2] = [("up", Rounding::Up), ("nearest", Rounding::Nearest)];
 const PERS: [(&str, Per); 2] = [("job", Per::Job), ("process", Per::Process)];
@@ -20,7 +20,7 @@ pub const MOST_PACKETS: u64 = 1_000_000_000;
 /// // The quota of a job depends only on the seed and the job's number.
 /// assert_eq!(quota.draw(1, 3, 16), quota.draw(1, 3, 81));
 /// assert_eq!("fixed[packets=2,per=process]".parse::<Quota>()?.draw(1, 3, 16), 32);
-/// # Ok::<(), replay_core::naming::NameError>(())
+/// # Ok::<(), replay_engine::naming::NameError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Quota {

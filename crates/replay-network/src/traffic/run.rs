@@ -6,7 +6,7 @@ use super::segment::Segment;
 use super::sequence::Sequence;
 use super::streams::Streams;
 use crate::{Delivery, Network, Packet};
-use replay_core::topology::NodeId;
+use replay_engine::topology::NodeId;
 
 /// The totals of a job's packets. A sum divided by `packets` is the job's mean.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

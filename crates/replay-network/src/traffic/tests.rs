@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::{Port, Settings};
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::topology::{NodeId, Topology};
 
 fn machine(text: &str) -> Topology {
     text.parse().expect("a machine")

@@ -6,7 +6,7 @@ use polars_arrow::datatypes::{ArrowSchema, Field};
 use polars_arrow::record_batch::RecordBatch;
 use polars_error::PolarsResult;
 
-use replay_core::table::{Column, Get, Table};
+use replay_engine::table::{Column, Get, Table};
 
 /// Converts rows to a record batch with the columns of their table. Every column may contain null.
 ///

@@ -6,7 +6,7 @@ use polars_parquet::write::{
 };
 
 use super::{FrameError, frame};
-use replay_core::table::{Table, TableInfo, write_csv};
+use replay_engine::table::{Table, TableInfo, write_csv};
 use replay_experiment::files::AtomicFile;
 
 /// Open files of one table: a Parquet file and, on request, a CSV file. [`Files::finish`] renames the files to their

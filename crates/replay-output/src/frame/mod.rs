@@ -1,6 +1,6 @@
 //! Results as Arrow record batches, in Parquet and CSV files.
 //!
-//! [`frame()`] converts the rows of any [`Table`](replay_core::table::Table) to a record batch, and [`write()`] saves
+//! [`frame()`] converts the rows of any [`Table`](replay_engine::table::Table) to a record batch, and [`write()`] saves
 //! the rows as Parquet and CSV. [`Tables`] writes the tables of a grid as results arrive: `runs`, `by_size` and, on
 //! request, `jobs` and `placements`. The column `run` joins these tables. A table `shaken` is added if traces are
 //! perturbed, and a table `against_log` is added if a run repeats the log.
@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use polars::prelude::DataFrame;
-//! use replay_core::metrics::SizeRow;
+//! use replay_engine::metrics::SizeRow;
 //! use replay_experiment::WithRun;
 //! use replay_output::frame::frame;
 //!

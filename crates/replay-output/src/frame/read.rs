@@ -4,7 +4,7 @@
 //! damaged in any way, it is decoded by [`replay_import::columns`], which converts panics of the Parquet reader to
 //! errors.
 
-use replay_core::table::{Name, Records, TableInfo};
+use replay_engine::table::{Name, Records, TableInfo};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -17,7 +17,7 @@ use polars_arrow::datatypes::ArrowDataType;
 use polars_arrow::record_batch::RecordBatch;
 use polars_arrow::types::NativeType;
 
-use replay_core::metrics::Submitted;
+use replay_engine::metrics::Submitted;
 use replay_experiment::compare::{JobRow, JobTables, RunRow};
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::{RunKey, RunResult};
@@ -298,7 +298,7 @@ fn wrong_type(name: Name, column: &dyn Array) -> String {
 
 #[cfg(test)]
 mod tests {
-    use replay_core::table::{Column, Table};
+    use replay_engine::table::{Column, Table};
 
     use super::*;
     use crate::frame::frame;

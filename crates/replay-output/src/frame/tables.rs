@@ -3,8 +3,8 @@ use std::path::{Path, PathBuf};
 
 use super::FrameError;
 use super::files::{Files, write};
-use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
-use replay_core::table::Table;
+use replay_engine::metrics::{Allocation, JobMeasures, SizeRow};
+use replay_engine::table::Table;
 use replay_experiment::log_comparison::LogComparisonRow;
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::{Measure, RunResult, WithRun};

@@ -7,17 +7,17 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use replay_core::cancel::CancelToken;
-use replay_core::metrics::estimate::StopRule;
-use replay_core::metrics::{
+use replay_engine::cancel::CancelToken;
+use replay_engine::metrics::estimate::StopRule;
+use replay_engine::metrics::{
     Allocation, JobMeasures, PairwiseMetrics, Placement, RunMetrics, ScheduleMetrics, SizeRow,
     SystemRecorder, TieStatistics, by_size,
 };
-use replay_core::simulation::Overhead;
-use replay_core::table::{Get, Table};
-use replay_core::topology::NodeId;
-use replay_core::workload::stochastic::StochasticStream;
-use replay_core::workload::{Job, Policy, Window, Workload};
+use replay_engine::simulation::Overhead;
+use replay_engine::table::{Get, Table};
+use replay_engine::topology::NodeId;
+use replay_engine::workload::stochastic::StochasticStream;
+use replay_engine::workload::{Job, Policy, Window, Workload};
 use replay_experiment::RunContext;
 use replay_experiment::compare::REPLAYED;
 use replay_experiment::contention::{ContentionRun, Correlations, JobContention, TraceRun};
@@ -334,7 +334,7 @@ fn round_trip<Row: Table>(rows: &[Row]) {
                 ["parquet", "csv"].map(|end| dir.path().join(format!("{}.{end}", Row::NAME)))
             );
             let text = fs::read_to_string(&paths[1]).expect("a file");
-            assert_eq!(text, replay_core::table::csv(rows).expect("text"));
+            assert_eq!(text, replay_engine::table::csv(rows).expect("text"));
             let read = table(&paths[0]);
             assert!(read.equals_missing(&data_frame(rows)), "{}", Row::NAME);
             let dtypes = Row::columns().into_iter().map(|column| match column.get {
@@ -370,12 +370,12 @@ fn files_of_one_table_can_be_concatenated() {
     round_trip(&jobs);
     let allocations: Vec<_> = runs.iter().flat_map(RunResult::allocation_rows).collect();
     round_trip(&allocations);
-    let csv = replay_core::table::csv(&allocations[..4]).expect("text");
+    let csv = replay_engine::table::csv(&allocations[..4]).expect("text");
     let expected = ["0,fcfs,mc1x1,,0,0,11,0,0,0,0,1,1,1", "0,fcfs,mc1x1,,1,11,22,0-1,0,0,0,1,2,1"];
     assert!(csv.lines().skip(1).zip(expected).all(|(line, expected)| line == expected), "{csv}");
     let mut json = Vec::new();
     let columns = <WithRun<'_, Allocation>>::columns();
-    replay_core::table::write_json_line(&columns, &allocations[4], &mut json).expect("memory");
+    replay_engine::table::write_json_line(&columns, &allocations[4], &mut json).expect("memory");
     let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
     assert_eq!((&json["nodes"], &json["base_x"]), (&[0, 1, 5].into(), &serde_json::Value::Null));
     assert_eq!(json["nodes"].as_array().map(Vec::len), Some(3));
@@ -477,7 +477,7 @@ fn tables_of_streams_and_contention_can_be_concatenated() {
         StreamRow(point, estimates)
     });
     round_trip(&rows);
-    let csv = replay_core::table::csv(&rows).expect("text");
+    let csv = replay_engine::table::csv(&rows).expect("text");
     assert!(csv.contains(",mc1x1,\"2,13,20,6\",5,0,2,"), "{csv}");
 
     let text = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 1\n";

@@ -15,7 +15,7 @@ use super::job_names::JobNames;
 use super::machine::{COLOURS, colour_of};
 use super::save::is_invalid_in_xml;
 use super::style::{Colour, GRID, INK, MARGIN, MUTED, SUBTITLE, TITLE, WHITE, register};
-use replay_core::number::grouped;
+use replay_engine::number::grouped;
 
 /// Animation of the jobs on a machine.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -13,11 +13,11 @@ use super::{
     Comparison, Figure, Improvement, Load, Order, PlotError, Plots, StrategyBar, StrategyBars,
     TieRow, Ties, WaitDistributions, save,
 };
-use replay_core::metrics::by_size::improvement;
-use replay_core::metrics::{PairwiseMetrics, PlacementMetrics, ScheduleMetrics, comparable};
-use replay_core::table::Name;
-use replay_core::topology::Topology;
-use replay_core::workload::unscaled_name;
+use replay_engine::metrics::by_size::improvement;
+use replay_engine::metrics::{PairwiseMetrics, PlacementMetrics, ScheduleMetrics, comparable};
+use replay_engine::table::Name;
+use replay_engine::topology::Topology;
+use replay_engine::workload::unscaled_name;
 use replay_experiment::{RunKey, RunResult};
 
 /// Saves a figure in a directory under a file stem.

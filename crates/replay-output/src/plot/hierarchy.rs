@@ -93,9 +93,9 @@ pub fn fragmentation_over_time(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_core::cancel::CancelToken;
-    use replay_core::swf::ReadOptions;
-    use replay_core::workload::{Policy, Window, Workload};
+    use replay_engine::cancel::CancelToken;
+    use replay_engine::swf::ReadOptions;
+    use replay_engine::workload::{Policy, Window, Workload};
     use replay_experiment::{Cell, Measure, RunContext, Trace, run_cell};
     use std::sync::Arc;
 
@@ -111,7 +111,7 @@ mod tests {
             &window,
             ReadOptions::default(),
         );
-        let scheduler: replay_core::scheduler::registry::SchedulerSpec =
+        let scheduler: replay_engine::scheduler::registry::SchedulerSpec =
             replay_strategies::scheduler("fcfs").expect("a scheduler");
         let topology = machine.parse().expect("a machine");
         let trace = Trace::new(

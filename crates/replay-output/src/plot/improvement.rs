@@ -4,7 +4,7 @@ use super::panel::{Panel, right_room};
 use super::scale::Scale;
 use super::style::{AXIS_LINE, BLUE, Colour, INK, MUTED, VERMILION, WHITE};
 use super::{Canvas, Figure, PlotError, Table};
-use replay_core::metrics::SizeChange;
+use replay_engine::metrics::SizeChange;
 
 /// Quantity on the x axis of an [`Improvement`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

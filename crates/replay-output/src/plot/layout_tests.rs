@@ -4,7 +4,7 @@
 use super::save::Sheet;
 use super::style::register;
 use super::*;
-use replay_core::metrics::{SizeChange, TieMetrics};
+use replay_engine::metrics::{SizeChange, TieMetrics};
 
 /// A text of an SVG with the coordinates of its left, top, right and bottom edges.
 type Placed = (String, [f64; 4]);

@@ -4,7 +4,7 @@ use super::panel::{BOTTOM_ROOM, END_ROOM, Panel, left_room};
 use super::scale::Scale;
 use super::style::{BLUE, Colour, INK, VERMILION, WHITE};
 use super::{Canvas, Figure, PlotError, Table};
-use replay_core::metrics::Series;
+use replay_engine::metrics::Series;
 
 /// Utilization and queue length over the time of a trace, in two panels with a common time axis.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,4 +1,4 @@
-use replay_core::workload::Policy;
+use replay_engine::workload::Policy;
 use replay_experiment::RunKey;
 
 /// Converts text to a part of a file name. Letters, digits, dots and underscores are kept. The sign of a negative

@@ -1,4 +1,4 @@
-use replay_core::number::fixed;
+use replay_engine::number::fixed;
 
 /// Formats a number with commas between thousands and a typographic minus sign, such as `−12,345.60`.
 pub fn grouped(value: f64, decimals: usize) -> String {

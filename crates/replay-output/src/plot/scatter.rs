@@ -4,7 +4,7 @@ use super::panel::{BOTTOM_ROOM, Panel, left_room};
 use super::scale::Scale;
 use super::style::{BLUE, Colour, INK, PALETTE, TICK, WHITE};
 use super::{Canvas, Figure, PlotError, Table, Text};
-use replay_core::metrics::schedule::percentile_of;
+use replay_engine::metrics::schedule::percentile_of;
 
 /// Scatter plots with one panel per pair of measures. The plots show the data from which correlations are computed.
 #[derive(Clone, PartialEq, Debug, Default)]

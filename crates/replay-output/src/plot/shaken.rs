@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use replay_core::metrics::SizeChange;
-use replay_core::metrics::by_size::improvement;
-use replay_core::metrics::estimate::{Accumulator, Estimate};
+use replay_engine::metrics::SizeChange;
+use replay_engine::metrics::by_size::improvement;
+use replay_engine::metrics::estimate::{Accumulator, Estimate};
 use replay_experiment::RunResult;
 use replay_experiment::shaken::CONFIDENCE;
 

@@ -10,9 +10,9 @@ use super::scale::Scale;
 use super::spreads::{BoxPlot, PERCENTS};
 use super::style::PALETTE;
 use super::{Line, Lines, Point, Spreads};
-use replay_core::metrics::robust;
-use replay_core::metrics::schedule::percentile_of;
-use replay_core::number::grouped;
+use replay_engine::metrics::robust;
+use replay_engine::metrics::schedule::percentile_of;
+use replay_engine::number::grouped;
 use replay_experiment::{RunKey, RunResult};
 
 /// Maximum number of curves in a figure, so that each curve has a different colour.

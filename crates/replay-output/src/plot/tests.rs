@@ -9,10 +9,10 @@ use proptest::prelude::{
 use super::save::{pdf_of as pdf, svg};
 use super::style::{Colour, register, sequential};
 use super::*;
-use replay_core::metrics::{
+use replay_engine::metrics::{
     PairwiseMetrics, RunMetrics, ScheduleMetrics, Series, TieStatistics, by_size,
 };
-use replay_core::workload::Job;
+use replay_engine::workload::Job;
 use replay_experiment::{RunKey, RunResult};
 
 /// Returns a run of four jobs on 16 processors with these pairwise L1 sums.

@@ -5,7 +5,7 @@ use super::rows::{self, Rows};
 use super::scale::Scale;
 use super::style::{Colour, PALETTE};
 use super::{Canvas, Figure, PlotError, Table};
-use replay_core::metrics::TieMetrics;
+use replay_engine::metrics::TieMetrics;
 
 /// Frequency and size of ties for the best score (Johnson, Bunde, Leung, Fig. 4): the percentage of tied decisions, and
 /// the mean number of distinct best sets of a tied decision.

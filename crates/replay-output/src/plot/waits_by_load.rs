@@ -3,7 +3,7 @@
 use super::shaken::over_copies;
 use super::spread::not_shown;
 use super::{Line, Lines, Point};
-use replay_core::metrics::estimate::Estimate;
+use replay_engine::metrics::estimate::Estimate;
 use replay_experiment::RunResult;
 
 /// Minimum number of loads for a line.

@@ -41,7 +41,7 @@ fn line(run: &RunResult) -> Line {
 mod tests {
     use super::super::tests::run;
     use super::*;
-    use replay_core::metrics::SizeRow;
+    use replay_engine::metrics::SizeRow;
 
     #[test]
     fn classes_end_at_powers_of_two() {

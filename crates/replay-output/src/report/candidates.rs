@@ -1,8 +1,8 @@
 //! Candidates of a decision as text maps side by side.
 
 use super::machine::Sheets;
-use replay_core::allocator::candidate_set::ScoredCandidate;
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::allocator::candidate_set::ScoredCandidate;
+use replay_engine::topology::{NodeId, Topology};
 
 /// Number of spaces between maps.
 const GAP: usize = 4;

@@ -1,6 +1,6 @@
-use replay_core::metrics::{PairwiseMetrics, ScheduleMetrics};
-use replay_core::number::{fixed, grouped};
-use replay_core::table::{Name, Sheet, Shown};
+use replay_engine::metrics::{PairwiseMetrics, ScheduleMetrics};
+use replay_engine::number::{fixed, grouped};
+use replay_engine::table::{Name, Sheet, Shown};
 use replay_experiment::log_comparison::LogComparisonRow;
 
 /// Compared metrics and their column titles.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use replay_core::topology::hierarchy::HierarchyKind;
-use replay_core::topology::{Hierarchy, NodeId, Topology};
+use replay_engine::topology::hierarchy::HierarchyKind;
+use replay_engine::topology::{Hierarchy, NodeId, Topology};
 use replay_experiment::snapshot::Snapshot;
 
 /// Layout of processors on a page: slices, which consist of rows and columns.
@@ -269,7 +269,7 @@ pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_core::topology::NodeId;
+    use replay_engine::topology::NodeId;
 
     #[test]
     fn layout_maps_positions_to_processor_numbers() {

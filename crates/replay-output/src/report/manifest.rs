@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
-use replay_core::workload::{CleaningReport, PolicyRow, Shake};
+use replay_engine::workload::{CleaningReport, PolicyRow, Shake};
 use replay_experiment::RunKey;
 use replay_experiment::files::{FORMAT, FileRecord, InputRecord, PROGRAM};
 use replay_experiment::grid::{DownFile, WindowFile};

@@ -34,7 +34,7 @@ pub fn write(run: &RunResult, names: &JobNames, mut out: impl Write) -> io::Resu
         events
             .put(&json!({"ph": "M", "pid": pid, "name": "process_name", "args": {"name": name}}))?;
     }
-    let arrivals: std::collections::HashMap<(i64, i64), &replay_core::metrics::JobMeasures> =
+    let arrivals: std::collections::HashMap<(i64, i64), &replay_engine::metrics::JobMeasures> =
         run.jobs.iter().map(|job| ((job.number, job.start), job)).collect();
     for (allocation, lane) in run.allocations.iter().zip(lanes(run)) {
         let mut args = json!({"processors": allocation.nodes.len()});

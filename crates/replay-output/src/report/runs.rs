@@ -1,10 +1,10 @@
-use replay_core::metrics::{
+use replay_engine::metrics::{
     FragmentationMetrics, HierarchyMetrics, PairwiseMetrics, ScheduleMetrics, TieMetrics,
     UnitMetrics,
 };
-use replay_core::number::{fixed, grouped};
-use replay_core::table::{Column, Name, Value};
-use replay_core::table::{Sheet, Shown};
+use replay_engine::number::{fixed, grouped};
+use replay_engine::table::{Column, Name, Value};
+use replay_engine::table::{Sheet, Shown};
 use replay_experiment::{RunKey, RunResult};
 
 /// Change of a mean. The change is shown in the column after the mean.

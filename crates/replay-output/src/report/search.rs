@@ -1,5 +1,5 @@
-use replay_core::number::{fixed, grouped};
-use replay_core::table::{Align, Sheet, Shown};
+use replay_engine::number::{fixed, grouped};
+use replay_engine::table::{Align, Sheet, Shown};
 use replay_experiment::search::{Candidate, GapToBest, Origin, Portability, SearchRow};
 use replay_experiment::shaken::Significance;
 

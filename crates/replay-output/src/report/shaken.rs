@@ -1,7 +1,7 @@
-use replay_core::metrics::{PairwiseMetrics, ScheduleMetrics};
-use replay_core::number::{fixed, grouped};
-use replay_core::table::Column;
-use replay_core::table::{Name, Sheet, Shown, with_unit};
+use replay_engine::metrics::{PairwiseMetrics, ScheduleMetrics};
+use replay_engine::number::{fixed, grouped};
+use replay_engine::table::Column;
+use replay_engine::table::{Name, Sheet, Shown, with_unit};
 use replay_experiment::contention::Contention;
 use replay_experiment::shaken::{ShakenRow, difference_text};
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use replay_core::workload::PolicyRow;
+use replay_engine::workload::PolicyRow;
 use replay_experiment::grid::GridFile;
 use replay_experiment::sweep::{Build, Plan, PlannedTrace};
 

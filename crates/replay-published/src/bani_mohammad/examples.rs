@@ -3,10 +3,10 @@
 use crate::claim::claim;
 use crate::defect;
 use crate::{Check, StrategySwap, Tolerance, VerifyError};
-use replay_core::allocator::submesh::{SubMesh, volume};
-use replay_core::allocator::{Allocator, MachineEvent, Request};
-use replay_core::machine::Machine;
-use replay_core::topology::{Grid, NodeId, Topology};
+use replay_engine::allocator::submesh::{SubMesh, volume};
+use replay_engine::allocator::{Allocator, MachineEvent, Request};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Grid, NodeId, Topology};
 
 /// The lowest and the highest corner of a sub-mesh.
 type Corners = [[u16; 3]; 2];

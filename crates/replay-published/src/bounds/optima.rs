@@ -1,6 +1,6 @@
 //! Optimal allocations in every state of a small machine.
 
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::topology::{NodeId, Topology};
 
 /// The smallest sum of pairwise distances of an allocation, for every set of free processors and every job size. Sets
 /// are bit masks over processors.

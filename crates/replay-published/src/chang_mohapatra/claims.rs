@@ -3,7 +3,7 @@
 use super::points::{Load, Points, REPLICATIONS, SERVICE, System};
 use crate::claim::claim;
 use crate::{Check, Sample, Tolerance, VerifyError};
-use replay_core::metrics::estimate::Estimate;
+use replay_engine::metrics::estimate::Estimate;
 use replay_experiment::stream::Metric;
 
 const BUDDY: &str = "cube-buddy";
@@ -595,7 +595,7 @@ mod tests {
     use super::*;
     use crate::Verdict;
     use crate::chang_mohapatra::points::point;
-    use replay_core::cancel::CancelToken;
+    use replay_engine::cancel::CancelToken;
 
     /// With few jobs, most intervals are wide. Even with wide intervals, no row may differ from its declaration.
     #[test]

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::VerifyError;
 use crate::defect;
-use replay_core::cancel::CancelToken;
-use replay_core::metrics::estimate::{Estimate, StopRule};
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::topology::Topology;
-use replay_core::workload::stochastic::{Arrivals, StochasticStream};
+use replay_engine::cancel::CancelToken;
+use replay_engine::metrics::estimate::{Estimate, StopRule};
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::topology::Topology;
+use replay_engine::workload::stochastic::{Arrivals, StochasticStream};
 use replay_experiment::RunContext;
 use replay_experiment::stream::{Counting, Estimates, Life, Metric, Point, estimate};
 

@@ -13,7 +13,7 @@ use super::spread::{Spread, margin_of_improvement};
 use crate::claim::claim;
 use crate::exchange::{pairs, substitute, with_swaps};
 use crate::{Check, Measured, NotRun, Tolerance, VerifyError};
-use replay_core::metrics::TieMetrics;
+use replay_engine::metrics::TieMetrics;
 
 /// Curves of section IV.
 const CURVES: [&str; 2] = ["hilbert", "snake"];

@@ -6,7 +6,7 @@
 use super::{Metric, Row};
 use crate::defect;
 use crate::{Tolerance, VerifyError};
-use replay_core::metrics::estimate::student_t;
+use replay_engine::metrics::estimate::student_t;
 use replay_experiment::shaken::CONFIDENCE;
 
 const TABLE: &str = include_str!("spread.csv");

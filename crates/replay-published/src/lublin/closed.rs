@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use replay_core::workload::lublin::HALF_HOURS_PER_DAY;
+use replay_engine::workload::lublin::HALF_HOURS_PER_DAY;
 
 /// Constants of one class of jobs. The names of the constants are the same as in the generator.
 #[derive(Clone, PartialEq, Debug, serde::Deserialize)]

@@ -3,9 +3,9 @@
 use super::super::{Check, Measured, Sample, Tolerance, VerifyError};
 use super::Runs;
 use crate::defect;
-use replay_core::metrics::estimate::Estimate;
-use replay_core::topology::Topology;
-use replay_core::workload::stochastic::{Arrivals, StochasticStream};
+use replay_engine::metrics::estimate::Estimate;
+use replay_engine::topology::Topology;
+use replay_engine::workload::stochastic::{Arrivals, StochasticStream};
 use replay_experiment::contention::Messages;
 use replay_experiment::stream::{Life, Metric, Point};
 use replay_network::traffic::{Pattern, Preset};

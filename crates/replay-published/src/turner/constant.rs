@@ -5,12 +5,12 @@ use crate::claim::claim;
 use crate::defect;
 use crate::exchange::with_swaps;
 use crate::{Check, Tolerance, VerifyError};
-use replay_core::cancel::CancelToken;
-use replay_core::metrics::SystemRecorder;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Simulation, Starts};
-use replay_core::topology::Topology;
-use replay_core::workload::Job;
+use replay_engine::cancel::CancelToken;
+use replay_engine::metrics::SystemRecorder;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::simulation::{Simulation, Starts};
+use replay_engine::topology::Topology;
+use replay_engine::workload::Job;
 
 const FIGURE: &str = "Fig. 4.1, Q1";
 const MACHINE: &str = "hypercube:6";

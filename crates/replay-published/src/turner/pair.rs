@@ -4,15 +4,15 @@
 //! the completion time of each job with *space sharing*: the high-priority job runs alone, and the low-priority job
 //! runs after the high-priority job.
 
-use replay_core::allocator::{Allocator, Capabilities, Refusal, Request};
-use replay_core::cancel::CancelToken;
-use replay_core::machine::Machine;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Observer, Simulation, SimulationError, Starts};
-use replay_core::topology::{Cluster, NodeId, Topology};
-use replay_core::workload::{Job, JobId};
 use replay_cubes::cluster::time_sharing::Sharing;
 use replay_cubes::cluster::{Application, Kernel, TimeSharing};
+use replay_engine::allocator::{Allocator, Capabilities, Refusal, Request};
+use replay_engine::cancel::CancelToken;
+use replay_engine::machine::Machine;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::simulation::{Observer, Simulation, SimulationError, Starts};
+use replay_engine::topology::{Cluster, NodeId, Topology};
+use replay_engine::workload::{Job, JobId};
 
 /// Placement of the two jobs. The first host of a job runs its barrier process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -15,11 +15,11 @@ use crate::claim::claim;
 use crate::defect;
 use crate::exchange::with_swaps;
 use crate::{Check, Tolerance, VerifyError};
-use replay_core::allocator::subcube::Cube;
-use replay_core::allocator::subcube::Mesh;
-use replay_core::allocator::{MachineEvent, Request};
-use replay_core::machine::Machine;
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::allocator::subcube::Cube;
+use replay_engine::allocator::subcube::Mesh;
+use replay_engine::allocator::{MachineEvent, Request};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{NodeId, Topology};
 
 /// Directed channels. A channel is a pair of a node and the next node on the route.
 type Channels = BTreeSet<(u32, u32)>;

@@ -5,14 +5,14 @@ use crate::claim::claim;
 use crate::defect;
 use crate::exchange::{self, substitute, with_swaps};
 use crate::{Check, Sample, Tolerance, VerifyError};
-use replay_core::allocator::Request;
-use replay_core::allocator::subcube::Cube;
-use replay_core::allocator::subcube::Mesh;
-use replay_core::machine::Machine;
-use replay_core::topology::{NodeId, Topology};
 use replay_cubes::hypercube::block_search::BlockSearch;
 use replay_cubes::hypercube::cubic::Subcubes;
 use replay_cubes::hypercube::free_list::FreeList;
+use replay_engine::allocator::Request;
+use replay_engine::allocator::subcube::Cube;
+use replay_engine::allocator::subcube::Mesh;
+use replay_engine::machine::Machine;
+use replay_engine::topology::{NodeId, Topology};
 
 /// Name of the machine in the checks.
 pub const MACHINE: &str = "hypercube";

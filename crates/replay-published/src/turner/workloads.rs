@@ -11,10 +11,10 @@ use crate::claim::claim;
 use crate::defect;
 use crate::exchange::{substitute, with_swaps};
 use crate::{Check, Selection, Tolerance, VerifyError};
-use replay_core::cancel::CancelToken;
-use replay_core::metrics::estimate::{Estimate, StopRule};
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::workload::stochastic::{Arrivals, StochasticStream};
+use replay_engine::cancel::CancelToken;
+use replay_engine::metrics::estimate::{Estimate, StopRule};
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::workload::stochastic::{Arrivals, StochasticStream};
 use replay_experiment::RunContext;
 use replay_experiment::stream::{Estimates, Life, Metric, Point, estimate};
 
@@ -99,7 +99,7 @@ impl Points {
         let strategy = substitute(self.exchanged.then_some([FL, AFL]), strategy);
         let key = (sizes, load, strategy);
         if !self.known.contains_key(&key) {
-            let topology: replay_core::topology::Topology = MACHINE.parse().map_err(defect)?;
+            let topology: replay_engine::topology::Topology = MACHINE.parse().map_err(defect)?;
             let arrivals = match load {
                 Load::Saturated => Arrivals::AtOnce,
                 Load::Tenths(tenths) => Arrivals::Exponential { mean: 10.0 / f64::from(tenths) },

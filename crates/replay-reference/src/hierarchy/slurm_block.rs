@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use replay_core::topology::hierarchy::Blocks;
+use replay_engine::topology::hierarchy::Blocks;
 use replay_slurm::hierarchy::Denied;
 use replay_slurm::hierarchy::slurm_block::BlockOptions;
 

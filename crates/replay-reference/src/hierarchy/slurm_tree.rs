@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use replay_core::topology::hierarchy::Tree;
+use replay_engine::topology::hierarchy::Tree;
 use replay_slurm::hierarchy::Denied;
 use replay_slurm::hierarchy::slurm_tree::{Since, TreeOptions};
 

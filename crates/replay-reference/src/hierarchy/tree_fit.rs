@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use replay_core::topology::hierarchy::Tree;
+use replay_engine::topology::hierarchy::Tree;
 use replay_slurm::hierarchy::Denied;
 
 /// A decision: the free nodes, the expected end of the job on each busy node, the time, and the expected end of the job

@@ -1,7 +1,7 @@
 //! Routes of the reference network, from neighbour to neighbour.
 
 use super::{ReferenceChannel, ReferenceNetwork};
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::topology::{NodeId, Topology};
 
 /// Key of a channel: the two nodes that it joins, and its lane. For an injection or ejection
 /// channel, the two nodes are equal.

@@ -3,7 +3,7 @@
 mod agreement;
 mod vectors;
 
-use replay_core::topology::{Coord, NodeId, Topology};
+use replay_engine::topology::{Coord, NodeId, Topology};
 use replay_network::{
     Delivery, FlowControl, Network, NetworkEvent, Packet, Settings, Stalled, Switching,
 };

@@ -25,12 +25,12 @@ use crate::hierarchy::{Denied, FreeNodes, Rule, RuleOptions};
 use crate::placement::cases::{
     Answer, Answered, CasesError, Columns, MachineError, answer_rows, record,
 };
-use replay_core::allocator::Times;
-use replay_core::metrics::allocations::format_nodes;
-use replay_core::naming::StrategyName;
-use replay_core::sanitize::excerpt;
-use replay_core::topology::{Hierarchy, NodeId};
-use replay_core::workload::nodes;
+use replay_engine::allocator::Times;
+use replay_engine::metrics::allocations::format_nodes;
+use replay_engine::naming::StrategyName;
+use replay_engine::sanitize::excerpt;
+use replay_engine::topology::{Hierarchy, NodeId};
+use replay_engine::workload::nodes;
 
 /// Input columns, and whether they are required.
 const COLUMNS: [(&str, bool); 5] =

@@ -6,14 +6,14 @@ use std::fmt::Write;
 
 use crate::hierarchy::{Rule, RuleOptions};
 use crate::topology_file::Misordered;
-use replay_core::allocator::Times;
-use replay_core::machine::FreeNodes;
-use replay_core::naming::StrategyName;
-use replay_core::number::{counted, grouped};
-use replay_core::sanitize::excerpt;
-use replay_core::table::{Column, Table};
-use replay_core::topology::Hierarchy;
-use replay_core::topology::hierarchy::{Blocks, HierarchyKind, Simplification, Tree};
+use replay_engine::allocator::Times;
+use replay_engine::machine::FreeNodes;
+use replay_engine::naming::StrategyName;
+use replay_engine::number::{counted, grouped};
+use replay_engine::sanitize::excerpt;
+use replay_engine::table::{Column, Table};
+use replay_engine::topology::Hierarchy;
+use replay_engine::topology::hierarchy::{Blocks, HierarchyKind, Simplification, Tree};
 
 /// Largest [`sweep_cost`] at which [`findings`] places jobs of every size.
 const MAX_COST: u128 = 1 << 33;
@@ -506,7 +506,7 @@ impl Roots {
 mod tests {
     use super::*;
     use crate::topology_file::TopologyFile;
-    use replay_core::topology::Topology;
+    use replay_engine::topology::Topology;
 
     fn machine(name: &str) -> Hierarchy {
         let topology: Topology = name.parse().expect("a machine");

@@ -4,10 +4,10 @@
 //! job has all its nodes: the shortest run that can hold the remaining nodes, or the longest run if no run can hold them.
 //! Among runs of the same length, the rule takes the first. Within a run, the nodes with the lowest numbers are taken.
 
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::machine::FreeNodes;
-use replay_core::number::counted;
-use replay_core::topology::NodeId;
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::machine::FreeNodes;
+use replay_engine::number::counted;
+use replay_engine::topology::NodeId;
 
 /// Appends `size` free nodes to `chosen`. At least `size` nodes must be free.
 pub fn choose(free: &FreeNodes, size: u32, chosen: &mut Vec<NodeId>, explanation: &ExplanationLog) {

@@ -11,12 +11,12 @@
 use std::cmp::Reverse;
 
 use crate::hierarchy::Denied;
-use replay_core::allocator::explain::{ExplanationLog, Listing};
-use replay_core::machine::FreeNodes;
-use replay_core::number::counted;
-use replay_core::sanitize::excerpt;
-use replay_core::topology::hierarchy::Tree;
-use replay_core::topology::{Hierarchy, NodeId};
+use replay_engine::allocator::explain::{ExplanationLog, Listing};
+use replay_engine::machine::FreeNodes;
+use replay_engine::number::counted;
+use replay_engine::sanitize::excerpt;
+use replay_engine::topology::hierarchy::Tree;
+use replay_engine::topology::{Hierarchy, NodeId};
 
 /// How strictly a job stays within one domain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -268,7 +268,7 @@ impl KueueRule {
             }
             depths.push(below);
         }
-        let sorted = |switch: &replay_core::topology::hierarchy::Switch| {
+        let sorted = |switch: &replay_engine::topology::hierarchy::Switch| {
             let mut nodes = switch.nodes.clone();
             nodes.sort_unstable_by_key(|node| names[node.index()].as_bytes());
             nodes.into_boxed_slice()

@@ -36,12 +36,12 @@ use self::kueue::{KueueOptions, KueueRule};
 use self::slurm_block::{BlockOptions, BlockRule};
 use self::slurm_tree::{TreeOptions, TreeRule};
 use self::tree_fit::FitRule;
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::{
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, MachineEvent, Refusal, Request, RunSetup, Times,
 };
-use replay_core::machine::{FreeNodes, Machine};
-use replay_core::topology::{Hierarchy, NodeId, Topology};
+use replay_engine::machine::{FreeNodes, Machine};
+use replay_engine::topology::{Hierarchy, NodeId, Topology};
 
 /// Reason why a rule does not place a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,9 +7,9 @@ use crate::hierarchy::kueue::{KueueOptions, Level, Mode, Profile};
 use crate::hierarchy::slurm_block::BlockOptions;
 use crate::hierarchy::slurm_tree::{MAX_SWITCH_WAIT, Since, TreeOptions};
 use crate::hierarchy::{RuleAllocator, RuleOptions};
-use replay_core::allocator::{Allocator, AllocatorOptions};
-use replay_core::naming::{Entry, NameError, StrategyName, Table, kind};
-use replay_core::topology::Topology;
+use replay_engine::allocator::{Allocator, AllocatorOptions};
+use replay_engine::naming::{Entry, NameError, StrategyName, Table, kind};
+use replay_engine::topology::Topology;
 
 impl FromStr for Level {
     type Err = String;

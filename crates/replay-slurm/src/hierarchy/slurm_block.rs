@@ -10,11 +10,11 @@
 //! and one sort of the base blocks of each used lower block.
 
 use crate::hierarchy::Denied;
-use replay_core::allocator::explain::{ExplanationLog, Listing};
-use replay_core::machine::FreeNodes;
-use replay_core::number::counted;
-use replay_core::topology::NodeId;
-use replay_core::topology::hierarchy::Blocks;
+use replay_engine::allocator::explain::{ExplanationLog, Listing};
+use replay_engine::machine::FreeNodes;
+use replay_engine::number::counted;
+use replay_engine::topology::NodeId;
+use replay_engine::topology::hierarchy::Blocks;
 
 /// Options of the rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -9,11 +9,11 @@
 //! over the runs of leaves, where a run is directly below one switch.
 
 use crate::hierarchy::{Denied, consecutive};
-use replay_core::allocator::explain::{ExplanationLog, Listing};
-use replay_core::machine::FreeNodes;
-use replay_core::number::counted;
-use replay_core::topology::hierarchy::Tree;
-use replay_core::topology::{Hierarchy, NodeId};
+use replay_engine::allocator::explain::{ExplanationLog, Listing};
+use replay_engine::machine::FreeNodes;
+use replay_engine::number::counted;
+use replay_engine::topology::hierarchy::Tree;
+use replay_engine::topology::{Hierarchy, NodeId};
 
 /// Slurm's default of the maximum time in seconds that a job waits for fewer switches (`max_switch_wait`).
 pub const MAX_SWITCH_WAIT: u32 = 300;

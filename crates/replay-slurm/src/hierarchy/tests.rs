@@ -3,7 +3,7 @@
 
 use crate::hierarchy::cases::{Case, Decisions};
 use crate::hierarchy::*;
-use replay_core::allocator::explain::Part;
+use replay_engine::allocator::explain::Part;
 
 /// Machine, free nodes, rule, options, number of nodes of the job, expected status and expected nodes.
 type Example = (&'static str, &'static str, &'static str, &'static str, u32, &'static str);
@@ -187,7 +187,7 @@ fn set(text: &str) -> Vec<NodeId> {
     if text.is_empty() {
         return Vec::new();
     }
-    let ranges = replay_core::workload::nodes::ranges(text).expect("ranges");
+    let ranges = replay_engine::workload::nodes::ranges(text).expect("ranges");
     ranges.into_iter().flat_map(|(from, to)| (from..=to).map(|node| NodeId(node as u32))).collect()
 }
 

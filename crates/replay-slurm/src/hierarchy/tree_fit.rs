@@ -22,12 +22,12 @@
 use std::cmp::{Ordering, Reverse};
 
 use crate::hierarchy::Denied;
-use replay_core::allocator::Times;
-use replay_core::allocator::explain::{ExplanationLog, Listing};
-use replay_core::machine::FreeNodes;
-use replay_core::number::counted;
-use replay_core::topology::hierarchy::Tree;
-use replay_core::topology::{Hierarchy, NodeId};
+use replay_engine::allocator::Times;
+use replay_engine::allocator::explain::{ExplanationLog, Listing};
+use replay_engine::machine::FreeNodes;
+use replay_engine::number::counted;
+use replay_engine::topology::hierarchy::Tree;
+use replay_engine::topology::{Hierarchy, NodeId};
 
 /// The `tree-fit` rule for one tree, with the expected ends of the running jobs.
 #[derive(Clone, Debug)]

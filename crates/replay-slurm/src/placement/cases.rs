@@ -31,9 +31,9 @@ use crate::placement::fragmentation::fragmentation;
 use crate::placement::rank;
 use crate::placement::segments::{Denied, Request, place};
 use crate::placement::torus::{Cells, Layout};
-use replay_core::lines::{LineError, Lines};
-use replay_core::sanitize::excerpt;
-use replay_core::table::{io_error, ranges};
+use replay_engine::lines::{LineError, Lines};
+use replay_engine::sanitize::excerpt;
+use replay_engine::table::{io_error, ranges};
 
 /// Input columns, and whether they are required.
 const COLUMNS: [(&str, bool); 6] = [

@@ -27,8 +27,8 @@ use std::collections::{HashMap, HashSet};
 
 use self::fields::Field;
 use crate::placement::torus::{Layout, MAX_CELLS, Steps, Torus};
-use replay_core::sanitize::excerpt;
-use replay_core::workload::nodes;
+use replay_engine::sanitize::excerpt;
+use replay_engine::workload::nodes;
 
 /// Error in a `topology.yaml`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::placement::overlaps::{BoxPosition, Overlaps, WORD};
 use crate::placement::torus::{Cells, Placement, Torus};
-use replay_core::bits;
+use replay_engine::bits;
 
 /// The free cells of a torus, and the anchors whose cells are all free.
 #[derive(Clone, Debug)]

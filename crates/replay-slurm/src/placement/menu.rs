@@ -6,8 +6,8 @@ use std::str::FromStr;
 use crate::placement::ties::spread;
 use crate::placement::torus::{Layout, Steps, Torus};
 use crate::placement::tpu_v4::SLICES;
-use replay_core::allocator::submesh::{factorisations, parse_sides, permutations};
-use replay_core::topology::{Grid, Topology, TorusPart};
+use replay_engine::allocator::submesh::{factorisations, parse_sides, permutations};
+use replay_engine::topology::{Grid, Topology, TorusPart};
 
 /// Size of the largest machine for which the menu may contain all boxes.
 const MAX_ALL_BOXES: usize = 512;

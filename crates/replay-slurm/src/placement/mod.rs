@@ -4,7 +4,7 @@
 //! boxes of given sides with a grid of positions. Each position of a placement is an *anchor*. A job gets an anchor of
 //! a placement with the requested number of nodes. All nodes of the anchor must be free. A fragmentation cost decides
 //! between several free anchors. This module implements Slurm's rule exactly, for machines of several toruses with
-//! holes. The module depends on neither traces nor schedulers. The [allocator](replay_core::allocator) `slurm-torus3d` and
+//! holes. The module depends on neither traces nor schedulers. The [allocator](replay_engine::allocator) `slurm-torus3d` and
 //! `replay place` use this module.
 //!
 //! Source: Slurm 26.05, plugin `topology/torus3d` and the manual page `topology.yaml(5)`, described in our own words.

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::placement::positions::{around, between_walls, hold, overlap, overlap_themselves};
-use replay_core::bits;
-use replay_core::topology::Topology;
+use replay_engine::bits;
+use replay_engine::topology::Topology;
 
 /// Maximum total number of cells of all toruses of a machine.
 pub const MAX_CELLS: u64 = 1 << 24;

@@ -3,9 +3,9 @@
 use crate::topology_file::Entries;
 use crate::topology_file::scontrol::{AggregatedBlock, Printed, PrintedBlock, PrintedSwitch};
 use crate::topology_file::syntax;
-use replay_core::naming::advice;
-use replay_core::sanitize::{BYTE_ORDER_MARK, excerpt};
-use replay_core::topology::hierarchy::{BlockEntry, SwitchEntry};
+use replay_engine::naming::advice;
+use replay_engine::sanitize::{BYTE_ORDER_MARK, excerpt};
+use replay_engine::topology::hierarchy::{BlockEntry, SwitchEntry};
 
 /// A key of an entry. The keys from `Level` on occur only in the output of `scontrol show topology`.
 #[derive(Clone, Copy, PartialEq, Eq)]

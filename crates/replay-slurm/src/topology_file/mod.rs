@@ -23,11 +23,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use replay_core::lines::LONGEST_TEXT;
-use replay_core::number::grouped;
-use replay_core::topology::hierarchy::{BlockEntry, DescriptionError, Subject, SwitchEntry};
-use replay_core::topology::{Hierarchy, MAX_POINTS, natural_order, split_name};
-use replay_core::workload::nodes;
+use replay_engine::lines::LONGEST_TEXT;
+use replay_engine::number::grouped;
+use replay_engine::topology::hierarchy::{BlockEntry, DescriptionError, Subject, SwitchEntry};
+use replay_engine::topology::{Hierarchy, MAX_POINTS, natural_order, split_name};
+use replay_engine::workload::nodes;
 
 pub use write::conf_text;
 pub use yaml::is_hierarchy as yaml_is_hierarchy;

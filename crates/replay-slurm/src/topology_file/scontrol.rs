@@ -14,7 +14,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::topology_file::Entries;
-use replay_core::sanitize::excerpt;
+use replay_engine::sanitize::excerpt;
 
 /// The printed values of all entries.
 #[derive(Default)]

@@ -5,7 +5,7 @@
 //! * Blanks may precede and follow the `=` of a pair.
 //! * A value in quotation marks may contain blanks. The quotation marks are not part of the value.
 
-use replay_core::sanitize::excerpt;
+use replay_engine::sanitize::excerpt;
 
 /// Calls `visit` with the text and the number of each line that is not blank. Continued lines are joined; their number
 /// is the number of the first of them, from 1. The text contains neither comments nor escape characters.

@@ -1,6 +1,6 @@
 use crate::topology_file::*;
-use replay_core::topology::hierarchy::{HierarchyKind, Simplification};
-use replay_core::topology::{Topology, content_digest};
+use replay_engine::topology::hierarchy::{HierarchyKind, Simplification};
+use replay_engine::topology::{Topology, content_digest};
 
 fn conf(text: &str) -> Result<TopologyFile, String> {
     TopologyFile::read(text, "t.conf", None).map_err(|error| error.to_string())
@@ -132,7 +132,7 @@ fn a_name_selects_a_topology_of_a_file() {
 fn switches(machine: &Hierarchy) -> String {
     let tree = machine.tree().expect("a tree");
     let name = |switch: u32| &tree.switches()[switch as usize].name[..];
-    let one = |switch: &replay_core::topology::hierarchy::Switch| {
+    let one = |switch: &replay_engine::topology::hierarchy::Switch| {
         let nodes = machine.host_list(&switch.nodes).expect("a file");
         let parent = switch.parent.map_or("-", name);
         format!("{}<{parent}:{}:{nodes}", switch.name, switch.level)
@@ -372,7 +372,7 @@ fn an_error_about_the_kind_lists_the_topologies_of_the_file() {
 
 #[test]
 fn a_part_has_the_chosen_nodes_and_is_written() {
-    let names = |list: &str| replay_core::workload::nodes::names(list, 99).expect(list);
+    let names = |list: &str| replay_engine::workload::nodes::names(list, 99).expect(list);
     let tree = "SwitchName=s1 Nodes=n[09-10,1]\nSwitchName=s2 Nodes=n[2-5]\nSwitchName=s3 Nodes=m7\nSwitchName=u Switches=s1,s2\nSwitchName=v Switches=s3\nSwitchName=t Switches=u,v\n";
     let tree = conf(tree).expect("a tree").machine;
     let blocks = "BlockName=b0 Nodes=n[0-3]\nBlockName=b1 Nodes=n[4-7]\nBlockName=b2 Nodes=n[8-12]\nBlockSizes=4,8\n";

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::topology_file::TopologyFile;
-use replay_core::topology::hierarchy::{Hierarchy, HierarchyKind, host_list};
+use replay_engine::topology::hierarchy::{Hierarchy, HierarchyKind, host_list};
 
 /// Returns the text of a `topology.conf` that defines a machine. The first line is a comment with the name of the
 /// machine.
@@ -13,7 +13,7 @@ use replay_core::topology::hierarchy::{Hierarchy, HierarchyKind, host_list};
 /// another name.
 pub fn conf_text(machine: &Hierarchy) -> Result<String, String> {
     let mut text = format!("# {}\n", machine.to_string().replace(char::is_control, "\u{fffd}"));
-    let name = |node: &replay_core::topology::NodeId| &machine.names()[node.index()][..];
+    let name = |node: &replay_engine::topology::NodeId| &machine.names()[node.index()][..];
     let mut entry = |key: &str, name: &str, list_key: &str, list: String| {
         let list = if list.is_empty() { list } else { format!(" {list_key}={list}") };
         // Writing to a text does not fail.

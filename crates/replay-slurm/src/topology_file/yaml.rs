@@ -3,7 +3,7 @@
 use crate::placement::config::fields::Field;
 use crate::placement::config::{ConfigError, ENTRY_KEYS, choose, named_topologies, yaml};
 use crate::topology_file::{Entries, TopologyFileError};
-use replay_core::topology::hierarchy::{BlockEntry, SwitchEntry};
+use replay_engine::topology::hierarchy::{BlockEntry, SwitchEntry};
 
 impl From<ConfigError> for TopologyFileError {
     fn from(error: ConfigError) -> Self {

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::placement::config::Config;
-use replay_core::lines::LONGEST_TEXT;
-use replay_core::topology::Topology;
+use replay_engine::lines::LONGEST_TEXT;
+use replay_engine::topology::Topology;
 
 /// Path of a file, and its content at the time when the parameter was parsed.
 #[derive(Clone, PartialEq, Eq, Debug)]

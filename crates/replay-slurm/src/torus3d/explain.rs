@@ -7,11 +7,11 @@ use crate::placement::torus::cells_of;
 use crate::torus3d::Placements;
 use crate::torus3d::selection_rules::SelectionRule;
 use crate::torus3d::tied::{Tied, Weighed};
-use replay_core::allocator::Request;
-use replay_core::allocator::candidate_set::{CandidateSet, ScoredCandidate};
-use replay_core::allocator::explain::{self, Listing};
-use replay_core::number::counted;
-use replay_core::topology::NodeId;
+use replay_engine::allocator::Request;
+use replay_engine::allocator::candidate_set::{CandidateSet, ScoredCandidate};
+use replay_engine::allocator::explain::{self, Listing};
+use replay_engine::number::counted;
+use replay_engine::topology::NodeId;
 
 /// Position of a box: torus, placement, anchor.
 type At = [usize; 3];

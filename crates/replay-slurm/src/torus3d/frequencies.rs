@@ -6,7 +6,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use replay_core::lines;
+use replay_engine::lines;
 
 /// Factor by which the size of a box is multiplied to compute its worth.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -29,14 +29,14 @@ use crate::placement::free_anchors::FreeAnchors;
 use crate::placement::segments::{self, place};
 use crate::placement::torus::cells_of;
 use crate::placement::{Layout, Torus, fragmentation, rank};
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::allocator::{
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
     require_free,
 };
-use replay_core::cancel::CancelToken;
-use replay_core::machine::Machine;
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::cancel::CancelToken;
+use replay_engine::machine::Machine;
+use replay_engine::topology::{NodeId, Topology};
 
 /// Treatment of a job whose size is not on the menu.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

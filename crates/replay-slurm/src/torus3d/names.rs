@@ -10,10 +10,10 @@ use crate::torus3d::frequencies::Frequencies;
 use crate::torus3d::tied::{Choice, Rule, Tied};
 use crate::torus3d::tuned::{DEFAULT_TUNING, Tuning};
 use crate::torus3d::{Fit, Placements};
-use replay_core::allocator::grid_of;
-use replay_core::allocator::{Allocator, AllocatorOptions};
-use replay_core::naming::{Entry, Table, kind};
-use replay_core::topology::Topology;
+use replay_engine::allocator::grid_of;
+use replay_engine::allocator::{Allocator, AllocatorOptions};
+use replay_engine::naming::{Entry, Table, kind};
+use replay_engine::topology::Topology;
 
 /// Options of `slurm-torus3d` and `placements`.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,6 +1,6 @@
 use crate::torus3d::*;
-use replay_core::allocator::Times;
-use replay_core::topology::Topology;
+use replay_engine::allocator::Times;
+use replay_engine::topology::Topology;
 
 fn built(name: &str, machine: &str) -> Result<(Box<dyn Allocator>, Machine), String> {
     let topology: Topology = machine.parse().expect(machine);

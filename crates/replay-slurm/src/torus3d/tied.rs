@@ -9,9 +9,9 @@ use crate::placement::{Layout, Placement, Torus};
 use crate::torus3d::frequencies::Frequencies;
 use crate::torus3d::selection_rules::SelectionRule;
 use crate::torus3d::tuned::{Tuner, Tuning};
-use replay_core::allocator::Times;
-use replay_core::cancel::CancelToken;
-use replay_core::topology::NodeId;
+use replay_engine::allocator::Times;
+use replay_engine::cancel::CancelToken;
+use replay_engine::topology::NodeId;
 
 /// Rule that decides in place of Slurm's rule, either always or while its loss is the smallest loss.
 #[derive(Clone, PartialEq, Debug)]

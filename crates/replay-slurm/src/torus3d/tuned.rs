@@ -23,9 +23,9 @@ use crate::placement::decide::{Decider, Pick, Query};
 use crate::placement::ties::{CandidateFilter, TieQuery, Ties};
 use crate::placement::torus::{Cells, cells_of};
 use crate::torus3d::selection_rules::{Point, SelectionRule, points};
-use replay_core::allocator::loss_model::Explorer;
-pub use replay_core::allocator::loss_model::Tuning;
-use replay_core::cancel::CancelToken;
+use replay_engine::allocator::loss_model::Explorer;
+pub use replay_engine::allocator::loss_model::Tuning;
+use replay_engine::cancel::CancelToken;
 
 /// The default options of this strategy. Steps are job starts.
 pub const DEFAULT_TUNING: Tuning = Tuning { shadows: 16, every: 64, memory: 16_384 };

@@ -2,12 +2,12 @@
 //! schedulers and allocators.
 
 use super::*;
-use replay_core::allocator;
-use replay_core::allocator::Reduction;
-use replay_core::allocator::explain::ExplanationLog;
-use replay_core::scheduler;
-use replay_core::simulation::WhenDown;
-use replay_core::simulation::outages::Window;
+use replay_engine::allocator;
+use replay_engine::allocator::Reduction;
+use replay_engine::allocator::explain::ExplanationLog;
+use replay_engine::scheduler;
+use replay_engine::simulation::WhenDown;
+use replay_engine::simulation::outages::Window;
 
 /// A decorator without overrides.
 struct Identity<T: ?Sized>(Box<T>);

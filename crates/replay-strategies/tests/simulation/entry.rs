@@ -1,14 +1,14 @@
 //! The entry point of simulations selects replay or coupled simulation.
 
-use replay_core::allocator::Allocator;
-use replay_core::cancel::CancelToken;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::outages::Window;
-use replay_core::simulation::{Decision, RunTimes};
-use replay_core::simulation::{Observer, Outages, Simulation, Starts, Timeline};
-use replay_core::topology::NodeId;
-use replay_core::topology::Topology;
-use replay_core::workload::{Job, JobId};
+use replay_engine::allocator::Allocator;
+use replay_engine::cancel::CancelToken;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::simulation::outages::Window;
+use replay_engine::simulation::{Decision, RunTimes};
+use replay_engine::simulation::{Observer, Outages, Simulation, Starts, Timeline};
+use replay_engine::topology::NodeId;
+use replay_engine::topology::Topology;
+use replay_engine::workload::{Job, JobId};
 
 /// Records events until a given number of jobs have started.
 #[derive(Default)]

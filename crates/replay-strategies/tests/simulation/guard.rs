@@ -1,7 +1,7 @@
 //! EASY with a reserved place for the head of the queue.
 
 use super::*;
-use replay_core::allocator::{Bounds, MachineEvent, RunSetup};
+use replay_engine::allocator::{Bounds, MachineEvent, RunSetup};
 use replay_slurm::hierarchy::slurm_tree::TreeOptions;
 use replay_slurm::hierarchy::{RuleAllocator, RuleOptions};
 
@@ -188,10 +188,10 @@ impl Allocator for Doubted {
         self.0.on_event(machine, event);
     }
 
-    fn capabilities(&self) -> replay_core::allocator::Capabilities {
+    fn capabilities(&self) -> replay_engine::allocator::Capabilities {
         let capabilities = self.0.capabilities();
         assert!(capabilities.keeps_schedule);
-        replay_core::allocator::Capabilities {
+        replay_engine::allocator::Capabilities {
             keeps_schedule: false,
             reserves_places: true,
             ..capabilities

@@ -2,13 +2,15 @@ use proptest::prelude::*;
 
 use super::*;
 use replay_centre::{CentreOptions, ShellOrder};
-use replay_core::allocator::ties::{Slack, SlackRule, TieBreaking, TieConfig, TieVector, WallRule};
-use replay_core::cancel::CancelToken;
-use replay_core::machine::Machine;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Decision, Decisions, Starts};
-use replay_core::topology::{PairDistances, Topology};
-use replay_core::workload::Job;
+use replay_engine::allocator::ties::{
+    Slack, SlackRule, TieBreaking, TieConfig, TieVector, WallRule,
+};
+use replay_engine::cancel::CancelToken;
+use replay_engine::machine::Machine;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::simulation::{Decision, Decisions, Starts};
+use replay_engine::topology::{PairDistances, Topology};
+use replay_engine::workload::Job;
 
 /// Generates jobs of at most `most` processors.
 fn jobs(most: u32) -> impl Strategy<Value = Vec<Job>> {

@@ -2,19 +2,19 @@
 
 use proptest::prelude::*;
 
-use replay_core::allocator::Decorator;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::allocator::{Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup};
-use replay_core::cancel::CancelToken;
-use replay_core::machine::Machine;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::scheduler::{OutOfOrder, Promises, QueueOrder};
-use replay_core::scheduler::{Scheduler, Selection, System};
-use replay_core::simulation::{Decision, Observer, SimulationError, State};
-use replay_core::simulation::{Decisions, Outages, Simulation, Starts, Timeline};
-use replay_core::topology::NodeId;
-use replay_core::topology::Topology;
-use replay_core::workload::{Job, JobId};
+use replay_engine::allocator::Decorator;
+use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::allocator::{Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup};
+use replay_engine::cancel::CancelToken;
+use replay_engine::machine::Machine;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::scheduler::{OutOfOrder, Promises, QueueOrder};
+use replay_engine::scheduler::{Scheduler, Selection, System};
+use replay_engine::simulation::{Decision, Observer, SimulationError, State};
+use replay_engine::simulation::{Decisions, Outages, Simulation, Starts, Timeline};
+use replay_engine::topology::NodeId;
+use replay_engine::topology::Topology;
+use replay_engine::workload::{Job, JobId};
 use replay_strategies::standard;
 
 /// Allocator for tests: first fit for contiguous processors in a row. Refuses a job if no gap is long enough.
@@ -196,7 +196,7 @@ fn cancellation_ends_a_simulation_and_is_not_a_refusal() {
 }
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
-    Job { estimate, ..replay_core::workload::Job::exact(submit, run, size) }
+    Job { estimate, ..replay_engine::workload::Job::exact(submit, run, size) }
 }
 
 fn jobs(largest: u32) -> impl Strategy<Value = Vec<Job>> {

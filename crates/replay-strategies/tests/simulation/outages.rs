@@ -1,8 +1,8 @@
 //! Runs with outages.
 
 use super::*;
-use replay_core::simulation::WhenDown;
-use replay_core::simulation::outages::Window;
+use replay_engine::simulation::WhenDown;
+use replay_engine::simulation::outages::Window;
 use replay_slurm::topology_file::TopologyFile;
 
 fn window(from: i64, until: Option<i64>, nodes: std::ops::Range<u32>) -> Window {

@@ -1,7 +1,7 @@
 //! Jobs that wait for a better place for a limited time.
 
 use super::*;
-use replay_core::simulation::outages::Window;
+use replay_engine::simulation::outages::Window;
 
 fn on(machine: &str, allocator: &str, scheduler: &str, jobs: &[Job]) -> Log {
     let topology: Topology = machine.parse().expect("a machine");

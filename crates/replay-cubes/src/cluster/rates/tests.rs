@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use crate::cluster::rates::*;
-use replay_core::topology::Cluster;
+use replay_engine::topology::Cluster;
 
 fn barrier(version: usize) -> Application {
     Application::Barrier(Barrier::VERSIONS[version - 1])

@@ -1,12 +1,12 @@
 use crate::cluster::time_sharing::*;
 use crate::elmer::{Elmer, HostSelection, Pick};
 use proptest::prelude::*;
-use replay_core::allocator::{Allocator, Refusal, Request};
-use replay_core::cancel::CancelToken;
-use replay_core::machine::Machine;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Decision, Observer, RunTimes, Simulation, Starts};
-use replay_core::topology::Topology;
+use replay_engine::allocator::{Allocator, Refusal, Request};
+use replay_engine::cancel::CancelToken;
+use replay_engine::machine::Machine;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::simulation::{Decision, Observer, RunTimes, Simulation, Starts};
+use replay_engine::topology::Topology;
 
 #[derive(Default)]
 struct Log {

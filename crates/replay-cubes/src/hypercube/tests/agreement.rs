@@ -8,11 +8,11 @@ use crate::hypercube::free_list::FreeList;
 use crate::hypercube::lists::CubeLists;
 use crate::hypercube::non_cubic::NonCubic;
 use crate::hypercube::tests::{cubic_strategies, reference};
-use replay_core::allocator::subcube::Cube;
-use replay_core::allocator::subcube::SidesRule;
-use replay_core::allocator::{Allocator, MachineEvent, Request, RunSetup};
-use replay_core::machine::Machine;
-use replay_core::topology::{Hypercube, NodeId, Topology};
+use replay_engine::allocator::subcube::Cube;
+use replay_engine::allocator::subcube::SidesRule;
+use replay_engine::allocator::{Allocator, MachineEvent, Request, RunSetup};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Hypercube, NodeId, Topology};
 
 fn reference_strategy(name: &str, n: u32) -> Box<dyn Subcubes> {
     match name {
@@ -132,7 +132,7 @@ proptest! {
                 let mut nodes = vec![];
                 let outcome = fast.allocate(&machine, request, &mut nodes);
                 // The reference is not called if the subcube has more processors than are free.
-                let mesh = replay_core::allocator::subcube::Mesh::new(sides);
+                let mesh = replay_engine::allocator::subcube::Mesh::new(sides);
                 let job = (1 << mesh.dimension() <= machine.free_count()).then(|| reference.allocate(sides)).flatten();
                 prop_assert_eq!(outcome.is_ok(), job.is_some());
                 if let Some(job) = job {

@@ -9,10 +9,10 @@ use rand_chacha::ChaCha8Rng;
 use super::meshes::all_pairs;
 use crate::hypercube::auxiliary::{Auxiliary, Release};
 use crate::hypercube::free_list::FreeList;
-use replay_core::allocator::subcube::SidesRule;
-use replay_core::allocator::{Allocator, MachineEvent, Request};
-use replay_core::machine::Machine;
-use replay_core::topology::{Hypercube, NodeId, Topology};
+use replay_engine::allocator::subcube::SidesRule;
+use replay_engine::allocator::{Allocator, MachineEvent, Request};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Hypercube, NodeId, Topology};
 
 type Channels = HashSet<(u32, u32)>;
 

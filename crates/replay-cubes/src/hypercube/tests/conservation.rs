@@ -9,10 +9,10 @@ use crate::hypercube::lists::CubeLists;
 use crate::hypercube::non_cubic::NonCubic;
 use crate::hypercube::tests::agreement::releases;
 use crate::hypercube::tests::cubic_strategies;
-use replay_core::allocator::subcube::SidesRule;
-use replay_core::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup};
-use replay_core::machine::Machine;
-use replay_core::topology::{Hypercube, NodeId, Topology};
+use replay_engine::allocator::subcube::SidesRule;
+use replay_engine::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Hypercube, NodeId, Topology};
 
 /// Adds to `times`, for each processor, the number of listed cubes that contain it.
 fn add_lists(times: &mut [u32], lists: &CubeLists, n: u32) {

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::hypercube::lists::Coalescer;
-use replay_core::allocator::subcube::{Cube, Mesh, deposit};
+use replay_engine::allocator::subcube::{Cube, Mesh, deposit};
 
 fn mesh(x: u32, y: u32) -> Mesh {
     Mesh::new([x, y, 1])

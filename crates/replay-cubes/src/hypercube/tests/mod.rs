@@ -13,7 +13,7 @@ mod vectors;
 use crate::hypercube::block_search::BlockSearch;
 use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::{free_list, maximal_set, multiple_gray_code};
-use replay_core::allocator::subcube::Cube;
+use replay_engine::allocator::subcube::Cube;
 
 fn cube(text: &str) -> Cube {
     text.parse().expect("a subcube")

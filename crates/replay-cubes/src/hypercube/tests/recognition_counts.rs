@@ -3,7 +3,7 @@
 
 use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::tests::{cube, cubic_strategies, reference};
-use replay_core::allocator::subcube::Cube;
+use replay_engine::allocator::subcube::Cube;
 
 fn binomial(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |product, i| product * (n - i) / (i + 1))

@@ -3,9 +3,9 @@
 use crate::hypercube::auxiliary::Release;
 use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::multiple_gray_code::MultipleGrayCode;
-use replay_core::allocator::subcube::Cube;
-use replay_core::allocator::subcube::Mesh;
-use replay_core::allocator::subcube::gray;
+use replay_engine::allocator::subcube::Cube;
+use replay_engine::allocator::subcube::Mesh;
+use replay_engine::allocator::subcube::gray;
 
 /// Returns every subcube of `k` dimensions of a hypercube of `n` dimensions, in order of stars and
 /// then of bases.

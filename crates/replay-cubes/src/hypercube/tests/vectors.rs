@@ -5,11 +5,11 @@ use crate::hypercube::cubic::Cubic;
 use crate::hypercube::free_list::FreeList;
 use crate::hypercube::lists::CubeLists;
 use crate::hypercube::tests::cube;
-use replay_core::allocator::subcube::Cube;
-use replay_core::allocator::subcube::SidesRule;
-use replay_core::allocator::{Allocator, MachineEvent, Refusal, Request};
-use replay_core::machine::Machine;
-use replay_core::topology::{Hypercube, NodeId, Topology};
+use replay_engine::allocator::subcube::Cube;
+use replay_engine::allocator::subcube::SidesRule;
+use replay_engine::allocator::{Allocator, MachineEvent, Refusal, Request};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Hypercube, NodeId, Topology};
 
 /// A machine with its allocator and the running jobs J1, J2, ...
 struct Stage<A> {

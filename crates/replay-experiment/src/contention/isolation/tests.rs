@@ -1,8 +1,8 @@
 use super::super::Messages;
 use super::*;
 use crate::RunContext;
-use replay_core::cancel::CancelToken;
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::cancel::CancelToken;
+use replay_engine::topology::{NodeId, Topology};
 use replay_network::traffic::Preset;
 
 fn nearest_of(target: u64, time: impl Fn(u64) -> u64) -> (u64, u64, u32) {

@@ -6,9 +6,9 @@ use super::*;
 use crate::RunContext;
 use crate::contention::Messages;
 use crate::contention::isolate;
-use replay_core::cancel::CancelToken;
-use replay_core::topology::{NodeId, Topology};
-use replay_core::workload::Job;
+use replay_engine::cancel::CancelToken;
+use replay_engine::topology::{NodeId, Topology};
+use replay_engine::workload::Job;
 use replay_network::Settings;
 use replay_network::traffic::{Demand, Mapping, Preset, Program, Quota, Traffic, TrafficOptions};
 

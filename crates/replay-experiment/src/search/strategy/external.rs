@@ -35,7 +35,7 @@
 //!    to exit. After Ctrl-C, after a deadline, or after an invalid line, the program has less than one second to exit.
 //!
 //! The program runs in its own process group, so that it does not receive Ctrl-C. The process group is killed when the
-//! search ends for any reason. The length of a line is limited to [`LONGEST_LINE`](replay_core::lines::LONGEST_LINE).
+//! search ends for any reason. The length of a line is limited to [`LONGEST_LINE`](replay_engine::lines::LONGEST_LINE).
 //! Output that has not been read yet remains in the pipe.
 
 mod program;
@@ -48,9 +48,9 @@ use crate::search::Candidate;
 use crate::search::objective::Goal;
 use crate::search::problem::{Evaluation, Extent, Problem};
 use crate::search::space::Space;
-use replay_core::allocator::ties::{Slack, SlackError, TieVector, TieVectorError};
-use replay_core::cancel::{CancelToken, Cancelled};
-use replay_core::sanitize::excerpt;
+use replay_engine::allocator::ties::{Slack, SlackError, TieVector, TieVectorError};
+use replay_engine::cancel::{CancelToken, Cancelled};
+use replay_engine::sanitize::excerpt;
 
 /// Search strategy in an external program. The program is stopped when the value is dropped.
 pub struct External {

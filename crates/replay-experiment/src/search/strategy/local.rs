@@ -7,7 +7,7 @@ use crate::search::Candidate;
 use crate::search::archive::better_first;
 use crate::search::ratio::{Ratio, nearest_vector};
 use crate::search::space::Space;
-use replay_core::allocator::ties::{Slack, TieVector};
+use replay_engine::allocator::ties::{Slack, TieVector};
 
 /// Relative step at the beginning of a descent: a factor is multiplied or divided by 1.5.
 const FIRST_STEP: f64 = 0.5;

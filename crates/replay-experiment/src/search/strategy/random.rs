@@ -6,7 +6,7 @@ use super::{Archive, SearchError, SearchStrategy};
 use crate::search::Candidate;
 use crate::search::ratio::{Ratio, nearest_vector};
 use crate::search::space::Space;
-use replay_core::allocator::ties::Slack;
+use replay_engine::allocator::ties::Slack;
 
 /// Number of candidates per batch.
 const BATCH: usize = 64;

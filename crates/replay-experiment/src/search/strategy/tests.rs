@@ -9,9 +9,9 @@ use crate::files::Dir;
 use crate::journal::{JOURNAL_FILE, Journal};
 use crate::search::*;
 use crate::{Cell, Measure, RunContext, Trace, run_cell};
-use replay_core::cancel::CancelToken;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::workload::{Policy, Window, Workload};
+use replay_engine::cancel::CancelToken;
+use replay_engine::scheduler::registry::SchedulerSpec;
+use replay_engine::workload::{Policy, Window, Workload};
 
 const SWF: &[u8] = include_bytes!("../../../../../traces/lublin-10x10.swf");
 

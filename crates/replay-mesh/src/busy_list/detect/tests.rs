@@ -1,8 +1,8 @@
 use crate::busy_list::cases::{busy, grid, is_free, meshes, unit, units};
 use crate::busy_list::detect::*;
 use proptest::prelude::*;
-use replay_core::allocator::submesh::SubMesh;
-use replay_core::topology::Grid;
+use replay_engine::allocator::submesh::SubMesh;
+use replay_engine::topology::Grid;
 
 fn list(grid: &Grid, units: &[SubMesh]) -> BusyList {
     let mut list = BusyList::new(grid);

@@ -1,7 +1,7 @@
 //! Connected areas of bases, which consist of runs of bases along the rows.
 
 use crate::contiguous::frames::Frames;
-use replay_core::topology::Coord;
+use replay_engine::topology::Coord;
 
 /// Connected areas of bases, and the number of bases in each area. Touching runs of bases in
 /// adjacent rows are merged. The cost is a few steps per run, independent of the length of the run.

@@ -4,8 +4,8 @@ use crate::contiguous::best_fit::areas::Areas;
 use crate::contiguous::frames::{Frames, NeighbourCounts};
 use crate::contiguous::scan::Scan;
 use crate::contiguous::{Choice, Preference};
-use replay_core::machine::Machine;
-use replay_core::topology::Coord;
+use replay_engine::machine::Machine;
+use replay_engine::topology::Coord;
 
 /// Measure that selects the base with the fewest direct neighbours that are bases too. If several
 /// bases have this minimum, the measure selects the base in the smallest connected area of bases.

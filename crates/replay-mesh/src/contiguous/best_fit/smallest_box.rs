@@ -3,10 +3,10 @@
 use crate::contiguous::frames::Frames;
 use crate::contiguous::scan::Scan;
 use crate::contiguous::{Choice, Preference};
-use replay_core::allocator::submesh::volume;
-use replay_core::bits;
-use replay_core::machine::Machine;
-use replay_core::topology::Coord;
+use replay_engine::allocator::submesh::volume;
+use replay_engine::bits;
+use replay_engine::machine::Machine;
+use replay_engine::topology::Coord;
 
 /// Measure that selects the lowest corner of the smallest maximal free box that contains the frame.
 ///

@@ -3,8 +3,8 @@
 use crate::contiguous::frames::Frames;
 use crate::contiguous::scan::Scan;
 use crate::contiguous::{Choice, Preference};
-use replay_core::machine::{BoxCounts, Machine};
-use replay_core::topology::{Axis, Coord, Grid};
+use replay_engine::machine::{BoxCounts, Machine};
+use replay_engine::topology::{Axis, Coord, Grid};
 
 /// Measure that selects the frame with the fewest free neighbours. A neighbour of a frame is a
 /// processor outside the frame at a distance of one step from a processor of the frame. Cost: one

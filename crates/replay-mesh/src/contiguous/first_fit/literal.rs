@@ -7,13 +7,13 @@
 //! O(N) per release.
 
 use crate::contiguous::scan::Scan;
-use replay_core::allocator::submesh::{Shapes, Shaping, SubMesh, permutations, volume};
-use replay_core::allocator::{
+use replay_engine::allocator::submesh::{Shapes, Shaping, SubMesh, permutations, volume};
+use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
     require_free,
 };
-use replay_core::machine::Machine;
-use replay_core::topology::{Coord, Grid, NodeId};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Coord, Grid, NodeId};
 
 /// The published procedures on a mesh. [`Census::operations`] counts the processors that are tried
 /// as a base, counted in a frame, marked, or scanned by a release.

@@ -1,8 +1,8 @@
 //! The number of direct neighbours of each base that are bases too, computed for all bases at once.
 
 use crate::contiguous::frames::Frames;
-use replay_core::bits;
-use replay_core::topology::Coord;
+use replay_engine::bits;
+use replay_engine::topology::Coord;
 
 /// A number from 0 to 7 for every processor, stored as three planes of bits. The plane of the lowest bits comes first.
 #[derive(Clone, Debug, Default)]

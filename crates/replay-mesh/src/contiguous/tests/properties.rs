@@ -4,10 +4,10 @@ use crate::contiguous::reference::{self, bases, frame, grid};
 use crate::contiguous::scan::Scan;
 use crate::contiguous::tests::{MESH_STRATEGIES, build, choice, request, serve};
 use proptest::prelude::*;
-use replay_core::allocator::submesh::{SubMesh, permutations, volume};
-use replay_core::allocator::{MachineEvent, Refusal, Request};
-use replay_core::machine::Machine;
-use replay_core::topology::{Coord, NodeId, Topology};
+use replay_engine::allocator::submesh::{SubMesh, permutations, volume};
+use replay_engine::allocator::{MachineEvent, Refusal, Request};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Coord, NodeId, Topology};
 
 const BUSY: usize = 256;
 const MESHES: [&str; 6] = ["6x6", "7x5", "12x9", "3x4x5", "5x5x2", "2x70"];

@@ -1,7 +1,7 @@
 use crate::mbs::forest::*;
 use proptest::prelude::*;
-use replay_core::topology::Coord;
-use replay_core::topology::Topology;
+use replay_engine::topology::Coord;
+use replay_engine::topology::Topology;
 use std::collections::BTreeSet;
 
 fn grid(machine: &str) -> Grid {

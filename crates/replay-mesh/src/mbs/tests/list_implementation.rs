@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::mbs::forest::{Division, ListOrder};
 use crate::mbs::{Splitting, SubMesh};
-use replay_core::topology::{Coord, Grid};
+use replay_engine::topology::{Coord, Grid};
 
 /// Lists of free blocks, and the rules by which blocks are split and listed.
 pub struct ListImplementation {

@@ -3,9 +3,9 @@
 use std::io;
 
 use super::{Line, PHASE_FIELDS};
-use replay_core::lines::LONGEST_LINE;
-use replay_core::number::{counted, grouped};
-use replay_core::sanitize::excerpt;
+use replay_engine::lines::LONGEST_LINE;
+use replay_engine::number::{counted, grouped};
+use replay_engine::sanitize::excerpt;
 
 /// Error: a matrix or phase file cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use super::*;
-use replay_core::naming::{Description, Entry, NameError, StrategyName, Table, kind};
+use replay_engine::naming::{Description, Entry, NameError, StrategyName, Table, kind};
 
 const KIND: &str = "pattern";
 const PRESET: &str = "preset";

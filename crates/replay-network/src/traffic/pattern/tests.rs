@@ -1,5 +1,5 @@
 use super::*;
-use replay_core::naming::StrategyName;
+use replay_engine::naming::StrategyName;
 
 fn pattern(text: &str) -> Pattern {
     text.parse().expect(text)

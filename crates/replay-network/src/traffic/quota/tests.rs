@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use replay_core::naming::StrategyName;
+use replay_engine::naming::StrategyName;
 
 fn quota(text: &str) -> Quota {
     text.parse().expect("legal")

@@ -201,7 +201,7 @@ fn every_discipline_sends_whole_iterations() {
                     if barrier == "none" && stream == "process" && sends != "at-once" {
                         continue;
                     }
-                    let mut name: replay_core::naming::StrategyName =
+                    let mut name: replay_engine::naming::StrategyName =
                         pattern.parse().expect("a name");
                     for (key, value) in [("sends", sends), ("stream", stream), ("barrier", barrier)]
                     {

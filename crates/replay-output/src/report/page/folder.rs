@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::top_strategy::TopStrategyComparison;
 use crate::frame::read::records;
-use replay_core::lines;
-use replay_core::table::{Name, Records, TableInfo};
+use replay_engine::lines;
+use replay_engine::table::{Name, Records, TableInfo};
 use replay_experiment::files::{MANIFEST, ResultError, ResultFolder};
 
 /// The results of a command, read from its output directory.

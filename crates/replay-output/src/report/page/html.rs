@@ -1,7 +1,7 @@
 use std::fmt::Write;
 
-use replay_core::number::{fixed, grouped};
-use replay_core::table::{ColumnInfo, Records, SHARE, Value};
+use replay_engine::number::{fixed, grouped};
+use replay_engine::table::{ColumnInfo, Records, SHARE, Value};
 
 /// Escapes text for HTML. Control characters are replaced with U+FFFD, except line feeds and tabs.
 pub fn escape(text: &str) -> String {

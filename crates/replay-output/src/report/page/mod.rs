@@ -16,7 +16,7 @@ pub use verdict::{compare_top_strategies, searched, sentences};
 
 use html::{escape, figure, table};
 
-use replay_core::table::Records;
+use replay_engine::table::Records;
 use replay_experiment::sweep::Build;
 
 const STYLE: &str = include_str!("style.css");
@@ -147,7 +147,7 @@ fn configuration_list(folder: &Folder) -> String {
 /// Describes a trace and the effect of cleaning.
 fn trace_summary(trace: &serde_json::Value) -> String {
     let number = |value: &serde_json::Value| {
-        value.as_u64().map_or("?".to_string(), replay_core::number::grouped)
+        value.as_u64().map_or("?".to_string(), replay_engine::number::grouped)
     };
     let word = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_string();
     let mut text = format!(

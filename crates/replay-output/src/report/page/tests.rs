@@ -1,7 +1,7 @@
 use super::html::{format_value, rounded};
 use super::{Folder, MOST_ROWS};
-use replay_core::metrics::SizeRow;
-use replay_core::table::{Records, Table, TableInfo, Value};
+use replay_engine::metrics::SizeRow;
+use replay_engine::table::{Records, Table, TableInfo, Value};
 use replay_experiment::compare::JobRow;
 use replay_experiment::contention::ContentionRun;
 use replay_experiment::search::SearchRow;

@@ -1,9 +1,9 @@
 //! Comparison of the top strategy of a setting with the other strategies, based on the tables of jobs.
 
-use replay_core::metrics::blocks::FEWEST;
-use replay_core::metrics::{JobMeasures, Placement};
-use replay_core::number::fixed;
-use replay_core::table::{Name, Value};
+use replay_engine::metrics::blocks::FEWEST;
+use replay_engine::metrics::{JobMeasures, Placement};
+use replay_engine::number::fixed;
+use replay_engine::table::{Name, Value};
 use replay_experiment::compare::{Compared, JobRow, Pairs, REPLAYED, correct};
 
 /// Maximum number of strategies compared with the top strategy.

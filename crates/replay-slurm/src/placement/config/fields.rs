@@ -2,8 +2,8 @@
 
 use crate::placement::config::ConfigError;
 use crate::placement::config::yaml::{Kind, Value};
-use replay_core::naming::advice;
-use replay_core::sanitize::excerpt;
+use replay_engine::naming::advice;
+use replay_engine::sanitize::excerpt;
 
 /// A value with its position in the file.
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use replay_core::sanitize::BYTE_ORDER_MARK;
+use replay_engine::sanitize::BYTE_ORDER_MARK;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
 /// Maximum nesting depth of lists and maps; valid files need at most ten.

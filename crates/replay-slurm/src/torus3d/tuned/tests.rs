@@ -2,9 +2,9 @@ use proptest::prelude::*;
 
 use crate::placement::menu::{Anchors, Menu};
 use crate::torus3d::tuned::*;
-use replay_core::allocator::{Allocator, MachineEvent, Request, RunSetup, Times};
-use replay_core::machine::Machine;
-use replay_core::topology::{NodeId, Topology};
+use replay_engine::allocator::{Allocator, MachineEvent, Request, RunSetup, Times};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{NodeId, Topology};
 
 /// Returns a ring of four processors with boxes of one, two and four processors.
 fn ring() -> Ties {

@@ -15,8 +15,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel}
 use std::thread;
 use std::time::{Duration, Instant};
 
-use replay_core::cancel::{CancelToken, Cancelled};
-use replay_core::lines::{LineError, Lines};
+use replay_engine::cancel::{CancelToken, Cancelled};
+use replay_engine::lines::{LineError, Lines};
 
 /// Time within which the program must exit after the last line.
 const GRACE: Duration = Duration::from_secs(5);

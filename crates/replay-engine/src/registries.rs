@@ -13,7 +13,7 @@ use crate::topology::Topology;
 /// function of each crate of strategies, and of its own:
 ///
 /// ```
-/// use replay_core::registries::{Registries, recorded};
+/// use replay_engine::registries::{Registries, recorded};
 /// let registries = recorded(Registries::new());
 /// assert_eq!(registries.allocators.names().collect::<Vec<_>>(), ["recorded"]);
 /// assert!(registries.schedulers.read("easy[order=largest]").is_ok());

@@ -32,14 +32,14 @@ pub use tree::{Switch, Tree};
 /// A tree of switches or a machine of blocks. Cheap to clone.
 ///
 /// ```
-/// use replay_core::topology::{NodeId, Topology};
+/// use replay_engine::topology::{NodeId, Topology};
 /// let tree: Topology = "tree:2x2x4".parse()?;
 /// let hops = |a, b| tree.hops(NodeId(a), NodeId(b));
 /// assert_eq!([hops(0, 0), hops(0, 3), hops(0, 4), hops(0, 8)], [0, 2, 4, 6]);
 /// let blocks: Topology = "block[4,16]:6x4".parse()?;
 /// let hops = |a, b| blocks.hops(NodeId(a), NodeId(b));
 /// assert_eq!([hops(0, 3), hops(0, 15), hops(0, 16)], [2, 4, 6]);
-/// # Ok::<(), replay_core::topology::TopologyError>(())
+/// # Ok::<(), replay_engine::topology::TopologyError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Hierarchy(Arc<Description>);

@@ -7,7 +7,7 @@ use super::{NodeId, Topology};
 /// file. Returns `None` if the name is not the name of a file.
 ///
 /// ```
-/// use replay_core::topology::split_name;
+/// use replay_engine::topology::split_name;
 /// assert_eq!(split_name("a/topology.yaml:gpu"), Some(("a/topology.yaml", Some("gpu"))));
 /// assert_eq!(split_name("topology.conf"), Some(("topology.conf", None)));
 /// assert_eq!(split_name("torus:8x8"), None);

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 /// compared by byte.
 ///
 /// ```
-/// use replay_core::topology::natural_order;
+/// use replay_engine::topology::natural_order;
 /// use std::cmp::Ordering::Less;
 /// assert_eq!([natural_order("n9", "n10"), natural_order("n02", "n1")], [Less, Less]);
 /// ```

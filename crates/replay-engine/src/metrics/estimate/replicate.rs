@@ -151,7 +151,7 @@ const BATCH: u64 = 16;
 /// batch size. Uses the current rayon pool.
 ///
 /// ```
-/// use replay_core::metrics::estimate::{ReplicateError, StopRule, replicate};
+/// use replay_engine::metrics::estimate::{ReplicateError, StopRule, replicate};
 ///
 /// let run = |replication: u64| Ok([100.0 + (replication % 3) as f64, 7.0]);
 /// let result = replicate(&StopRule::default(), &[0], run)?;

@@ -31,12 +31,12 @@
 //!    function `add_to` that does this for all its strategies.
 //!
 //! ```
-//! use replay_core::allocator::registry::AllocatorSpec;
-//! use replay_core::allocator::{Allocator, AllocatorOptions, Refusal, Request};
-//! use replay_core::machine::Machine;
-//! use replay_core::naming::{Entry, Table, kind};
-//! use replay_core::registries::Registries;
-//! use replay_core::topology::{NodeId, Topology};
+//! use replay_engine::allocator::registry::AllocatorSpec;
+//! use replay_engine::allocator::{Allocator, AllocatorOptions, Refusal, Request};
+//! use replay_engine::machine::Machine;
+//! use replay_engine::naming::{Entry, Table, kind};
+//! use replay_engine::registries::Registries;
+//! use replay_engine::topology::{NodeId, Topology};
 //!
 //! /// Takes free processors whose number is a multiple of `step` first, then the others.
 //! #[derive(Clone, PartialEq)]
@@ -86,7 +86,7 @@
 //! let advice = |text| allocators.read(text).unwrap_err().to_string();
 //! assert!(advice("strided[step=0]").contains("not an integer from 1 to 64"));
 //! assert!(advice("strided[setp=3]").contains("did you mean \"step\"?"));
-//! # Ok::<(), replay_core::naming::NameError>(())
+//! # Ok::<(), replay_engine::naming::NameError>(())
 //! ```
 
 mod batch;

@@ -13,14 +13,14 @@ use super::{Axis, Coord, Grid, MAX_POINTS, NodeId, Topology};
 /// distance if a single link joins the tori. Paths may cross a hole, because a hole has a router but no node.
 ///
 /// ```
-/// use replay_core::topology::{NodeId, Topology};
+/// use replay_engine::topology::{NodeId, Topology};
 /// // A torus without cells 3 and 5 to 7 (numbered like processors, but counting holes), and a torus without holes.
 /// let pods: Topology = "toruses:4x4x2[3,5-7]+4x2x2".parse()?;
 /// assert_eq!((pods.processors(), pods.to_string()), (28 + 16, "toruses:4x4x2[3,5-7]+4x2x2".into()));
 /// // Cells 0 and 4, then 2 and 8, of the first torus; then the first cells of both: 1 + (2 + 2 + 1) + (2 + 1 + 1).
 /// let hops = |a, b| pods.hops(NodeId(a), NodeId(b));
 /// assert_eq!([hops(0, 3), hops(2, 4), hops(0, 28)], [1, 4, 10]);
-/// # Ok::<(), replay_core::topology::TopologyError>(())
+/// # Ok::<(), replay_engine::topology::TopologyError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct MultiTorus(Arc<Parts>);

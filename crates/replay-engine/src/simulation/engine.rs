@@ -13,14 +13,14 @@ use crate::workload::{Follows, Job};
 /// A run of jobs on a machine. The methods that return `Self` configure the run; [`run`](Self::run) starts it.
 ///
 /// ```
-/// use replay_core::allocator::{Allocator, Refusal, Request, require_free};
-/// use replay_core::cancel::CancelToken;
-/// use replay_core::machine::Machine;
-/// use replay_core::metrics::SystemRecorder;
-/// use replay_core::scheduler::registry::SchedulerSpec;
-/// use replay_core::simulation::{Simulation, Starts};
-/// use replay_core::topology::{NodeId, Topology};
-/// use replay_core::workload::Job;
+/// use replay_engine::allocator::{Allocator, Refusal, Request, require_free};
+/// use replay_engine::cancel::CancelToken;
+/// use replay_engine::machine::Machine;
+/// use replay_engine::metrics::SystemRecorder;
+/// use replay_engine::scheduler::registry::SchedulerSpec;
+/// use replay_engine::simulation::{Simulation, Starts};
+/// use replay_engine::topology::{NodeId, Topology};
+/// use replay_engine::workload::Job;
 ///
 /// /// Allocates the free processors with the lowest numbers.
 /// struct Lowest;

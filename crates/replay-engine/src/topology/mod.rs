@@ -21,11 +21,11 @@
 //! ```
 //!
 //! ```
-//! use replay_core::topology::Topology;
+//! use replay_engine::topology::Topology;
 //! let mesh: Topology = "10x10".parse()?;
 //! assert_eq!(mesh.processors(), 100);
 //! assert_eq!("torus:16x16".parse::<Topology>()?.to_string(), "torus:16x16");
-//! # Ok::<(), replay_core::topology::TopologyError>(())
+//! # Ok::<(), replay_engine::topology::TopologyError>(())
 //! ```
 //!
 //! # Several processors at a point

@@ -42,14 +42,14 @@ impl NodeMap {
     /// node is repeated.
     ///
     /// ```
-    /// use replay_core::topology::NodeMap;
+    /// use replay_engine::topology::NodeMap;
     ///
     /// let map = NodeMap::read("node,x,y\nn1,3,0\nn2,3,1\n".as_bytes(), "map.csv")?;
     /// let points = map.points(&["n2".to_string()], &"4x4".parse().expect("a mesh"))?;
     /// assert_eq!(points[0].0, 13);
     /// let error = NodeMap::read("node,x,y\nn1,3\n".as_bytes(), "map.csv").expect_err("no y");
     /// assert_eq!(error.to_string(), "map.csv:2: field y: is missing");
-    /// # Ok::<(), replay_core::workload::RecordedPlacementsError>(())
+    /// # Ok::<(), replay_engine::workload::RecordedPlacementsError>(())
     /// ```
     pub fn read(input: impl Read, file: &str) -> Result<Self, RecordedPlacementsError> {
         let mut map = Self { file: file.to_string(), ..Self::default() };

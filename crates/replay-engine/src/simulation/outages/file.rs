@@ -85,14 +85,14 @@ impl OutageFile {
     /// [`OutageError`], with line and field, if the input is not valid.
     ///
     /// ```
-    /// use replay_core::simulation::OutageFile;
+    /// use replay_engine::simulation::OutageFile;
     ///
     /// let file = OutageFile::read("from,until,what\n60,90,node 2-3\n".as_bytes(), "down.csv")?;
     /// let read_windows = file.on(&"4x4".parse().expect("a mesh"))?;
     /// assert_eq!((read_windows[0].from, read_windows[0].until, read_windows[0].nodes.len()), (60, Some(90), 2));
     /// let bad = OutageFile::read("from,until,what\n60,60,all\n".as_bytes(), "down.csv").unwrap_err();
     /// assert_eq!(bad.to_string(), "down.csv:2: field until: 60 is not after 60, the start of the window");
-    /// # Ok::<(), replay_core::simulation::OutageError>(())
+    /// # Ok::<(), replay_engine::simulation::OutageError>(())
     /// ```
     pub fn read(input: impl Read, name: &str) -> Result<Self, OutageError> {
         Self::of_lines(BufReader::new(input), name)

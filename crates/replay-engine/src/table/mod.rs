@@ -12,7 +12,7 @@
 //! such as `0-3,7` in CSV ([`ranges`]).
 //!
 //! ```
-//! use replay_core::table::{Column, Table, csv};
+//! use replay_engine::table::{Column, Table, csv};
 //!
 //! struct Queue { name: String, waits: Vec<i64> }
 //!

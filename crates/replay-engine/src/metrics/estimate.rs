@@ -28,7 +28,7 @@ use std::ops::RangeInclusive;
 /// large means.
 ///
 /// ```
-/// use replay_core::metrics::estimate::Accumulator;
+/// use replay_engine::metrics::estimate::Accumulator;
 ///
 /// let values: Accumulator = [4.0, 5.0, 9.0].into_iter().collect();
 /// assert_eq!((values.mean(), values.variance()), (6.0, 7.0));

@@ -402,9 +402,3 @@ impl<E: CentreEngine> Allocator for CentreAllocator<E> {
         Stats { tied_sets: self.tied, ..Stats::default() }
     }
 }
-
-/// Returns the strategy of this crate with this name.
-#[cfg(test)]
-fn allocator(name: &str) -> Result<AllocatorSpec, replay_core::naming::NameError> {
-    add_to(Registries::new()).allocators.read(name)
-}

@@ -159,8 +159,11 @@ impl<A: Allocator + ?Sized, O: Oracle> Bench<A, O> {
             }
             Refusal::Fragmented => {
                 assert!(!capabilities.keeps_schedule, "{asked}: {refusal:?}");
-                let is_possible = !is_too_large || capabilities.folds || !bounds.servable;
-                assert!(is_possible, "{asked}: {refusal:?}");
+                // The reason is free for a request that even the empty machine cannot serve.
+                let is_servable =
+                    bounds.servable && bounds.max_processors <= self.machine.processors() as u64;
+                let is_wrong = is_too_large && is_servable && !capabilities.folds;
+                assert!(!is_wrong, "{asked}: {refusal:?}");
             }
             Refusal::Postponed { until } => {
                 assert!(until > request.times.now, "{asked}: postponed until {until}");
@@ -273,11 +276,15 @@ impl<A: Allocator + ?Sized, O: Oracle> Bench<A, O> {
         assert!(matches!(busy_list, None | Some(0)), "{}: {busy_list:?} units", self.name);
     }
 
-    /// Ends all jobs, and checks that one job, with these sides if it has a shape, then gets the whole machine.
+    /// Ends all jobs, and checks that one job, with these sides if it has a shape, then gets the whole machine; if jobs
+    /// share hosts, one job gets a slot of every host.
     #[track_caller]
     pub fn gets_whole(&mut self, sides: Option<[u16; 3]>) {
         self.end_all();
-        let size = self.machine.processors();
+        let size = match self.allocator.capabilities().shares_hosts {
+            true => self.machine.topology().processors(),
+            false => self.machine.processors(),
+        };
         let nodes = self.serve(Request::shaped(size as u32, sides));
         assert!(
             self.allocator.capabilities().folds || nodes.len() == size,

@@ -109,8 +109,11 @@ pub fn table() -> Table<AsMbOptions> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
     use proptest::prelude::*;
+    use replay_contract::{Bench, Expected, starts_and_ends};
     use replay_engine::allocator::submesh::{SubMesh, volume};
     use replay_engine::topology::curve::Curve;
 
@@ -130,46 +133,34 @@ mod tests {
         of([w, h, d]).or_else(|| of([h, w, d]))
     }
 
-    fn on(machine: &str) -> (Machine, AsMb) {
-        let topology: Topology = machine.parse().expect("a machine");
-        let as_mb = AsMb::new(topology.grid().expect("a grid"));
-        (Machine::new(topology), as_mb)
-    }
-
-    fn start(machine: &mut Machine, as_mb: &mut AsMb, request: Request) -> Vec<NodeId> {
-        let mut chosen = Vec::new();
-        assert_eq!(as_mb.allocate(machine, request, &mut chosen), Ok(()));
-        machine.occupy(&chosen);
-        chosen
+    fn on(machine: &str) -> Bench<AsMb> {
+        Bench::on_grid(machine, AsMb::new)
     }
 
     /// On a mesh of 4 x 3, a job of 3 x 2 leaves the right column and the top row free. A job of 5
     /// gets single processors of this column and row.
     #[test]
     fn blocks_serve_requests_that_the_scan_refuses() {
-        let (mut machine, mut as_mb) = on("4x3");
-        let framed = Request::shaped(6, Some([3, 2, 1]));
-        let first = start(&mut machine, &mut as_mb, framed);
-        assert_eq!(as_mb.stats().census.expect("units").blocks, 1);
-        let second = start(&mut machine, &mut as_mb, Request::of_size(5));
+        let mut bench = on("4x3");
+        let first = bench.serve(Request::shaped(6, Some([3, 2, 1])));
+        assert_eq!(bench.census().blocks, 1);
         // No factorisation of 5 fits; the strips on the right and on top hold single processors
         // only.
-        assert_eq!(
-            (
-                second.len(),
-                as_mb.stats().census.expect("units").blocks,
-                as_mb.stats().census.expect("units").busy_list
-            ),
-            (5, 5, 6)
-        );
-        machine.release(&first);
-        as_mb.on_event(&machine, MachineEvent::Released(&first));
-        let third = start(&mut machine, &mut as_mb, Request::of_size(6));
-        assert_eq!((&third, as_mb.stats().census.expect("units").blocks), (&first, 1));
-        as_mb.begin(&RunSetup::default()).expect("it works");
-        assert_eq!(as_mb.stats().census, Some(Census::default()));
-        let mut machine = Machine::new("4x3".parse().expect("a mesh"));
-        assert_eq!(start(&mut machine, &mut as_mb, Request::of_size(12)).len(), 12);
+        assert_eq!(bench.serve(Request::of_size(5)).len(), 5);
+        assert_eq!(bench.units(), (5, 6));
+        bench.end(&first);
+        assert_eq!(bench.serve(Request::of_size(6)), first);
+        assert_eq!(bench.census().blocks, 1);
+        bench.begin();
+        bench.gets_whole(None);
+    }
+
+    /// Returns the free frame of exactly the requested size that the scan finds.
+    fn exact_frame(machine: &Machine, request: Request) -> Option<Vec<NodeId>> {
+        let grid = machine.topology().grid().expect("a grid");
+        let sides = ShapeRule::Factors.shape(request.size, grid);
+        let exact = sides.filter(|&sides| volume(sides) == u64::from(request.size));
+        exact.and_then(|sides| plain_scan(grid, machine, sides))
     }
 
     proptest! {
@@ -181,46 +172,30 @@ mod tests {
         #[test]
         fn serves_every_request_that_free_processors_allow(
             machine in proptest::sample::select(vec!["8x8", "12x10", "torus:7x9", "16x16"]),
-            history in proptest::collection::vec((0.0..1.0f64, any::<bool>()), 1..40),
+            history in starts_and_ends(1..80),
         ) {
-            let (mut machine, mut as_mb) = on(machine);
-            let mut held: Vec<Vec<NodeId>> = Vec::new();
-            let recorded = |as_mb: &AsMb| {
-                let records = &as_mb.mbs.records;
-                let mut nodes = Vec::new();
-                for class in 0..records.forest().classes() {
-                    records.free_blocks(class).for_each(|area| area.append_to(&as_mb.grid, &mut nodes));
-                }
-                nodes.sort();
-                nodes
+            let is_frame = Cell::new(false);
+            let mut bench = on(machine).with_oracle(|machine: &Machine, request: Request| {
+                let frame = exact_frame(machine, request);
+                is_frame.set(frame.is_some());
+                let is_served = request.size as usize <= machine.free_count();
+                frame.map_or(Expected::from(is_served), Expected::Nodes)
+            });
+            let size = |machine: &Machine, share: f64, _| {
+                Request::of_size(1 + (machine.free_count().saturating_sub(1) as f64 * share * share) as u32)
             };
-            for (share, end) in history {
-                if end && !held.is_empty() {
-                    let nodes = held.swap_remove((share * held.len() as f64) as usize);
-                    machine.release(&nodes);
-                    as_mb.on_event(&machine, MachineEvent::Released(&nodes));
+            bench.run(&history, size, |bench| {
+                let AsMb { mbs, grid, .. } = &*bench.allocator;
+                let mut recorded = Vec::new();
+                for class in 0..mbs.records.forest().classes() {
+                    mbs.records.free_blocks(class).for_each(|area| area.append_to(grid, &mut recorded));
                 }
-                let free = machine.free_count();
-                if free == 0 { continue; }
-                let request = Request::of_size(1 + ((free - 1) as f64 * share * share) as u32);
-                let exact = ShapeRule::Factors.shape(request.size, &as_mb.grid)
-                    .filter(|&frame| volume(frame) == u64::from(request.size));
-                let frame = exact.and_then(|sides| plain_scan(&as_mb.grid, &machine, sides));
-                let nodes = start(&mut machine, &mut as_mb, request);
-                prop_assert_eq!(nodes.len(), request.size as usize);
-                if let Some(frame) = frame {
-                    prop_assert_eq!(&nodes, &frame);
-                    prop_assert_eq!(as_mb.stats().census.expect("units").blocks, 1);
-                }
-                held.push(nodes);
-                prop_assert!(recorded(&as_mb).into_iter().eq(machine.free_nodes()));
-            }
-            for nodes in held {
-                machine.release(&nodes);
-                as_mb.on_event(&machine, MachineEvent::Released(&nodes));
-            }
-            prop_assert_eq!(as_mb.stats().census.expect("units").busy_list, 0);
-            let records = &as_mb.mbs.records;
+                recorded.sort();
+                assert!(recorded.into_iter().eq(bench.machine.free_nodes()));
+                assert!(!is_frame.get() || bench.census().blocks == 1);
+            });
+            bench.end_all();
+            let records = &bench.allocator.mbs.records;
             let free: usize = (0..records.forest().classes()).map(|class| records.free(class)).sum();
             prop_assert_eq!(free, records.forest().initial().len());
         }

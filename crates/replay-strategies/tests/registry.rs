@@ -1,10 +1,10 @@
 //! Names of allocators.
 
 use proptest::prelude::*;
+use replay_contract::{Bench, KINDS, machine_for, starts_and_ends};
+use replay_engine::allocator::Request;
 use replay_engine::allocator::ties::TieRule;
-use replay_engine::allocator::{Capabilities, MachineEvent, Request, RunSetup};
 use replay_engine::machine::Machine;
-use replay_engine::topology::{NodeId, Topology};
 use replay_strategies::standard;
 
 fn canonical(text: &str) -> Result<String, String> {
@@ -133,17 +133,14 @@ fn typed_values_are_those_of_the_text() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// After any history of starts and ends, every strategy chooses distinct free processors. A
-    /// strategy that declares that it never refuses jobs chooses exactly the requested number of
-    /// processors; other strategies choose at least this number. After all jobs have ended, one job
-    /// can get the whole machine.
+    /// Every strategy keeps the contract in every history of starts and ends. After all jobs have ended, one job can get
+    /// the whole machine. A strategy that does not support the drawn machine runs on the first machine that it supports.
     #[test]
     fn every_strategy_keeps_the_contract(
         machine in proptest::sample::select(vec!["10x10", "7x5", "8x8", "torus:6x6", "4x3x5", "4x4x4", "torus[z]:3x3x4", "hypercube:6", "cluster:40"]),
-        history in proptest::collection::vec((0.0..1.0f64, any::<bool>()), 1..30),
+        history in starts_and_ends(1..60),
         tie in proptest::sample::select(vec!["none", "2,13,20,6", "auto"]),
     ) {
-        let topology: Topology = machine.parse().expect("a machine");
         for name in standard().allocators.names() {
             let spec = replay_strategies::allocator(name).expect("known");
             // The strategy that repeats a log makes no decisions.
@@ -151,54 +148,27 @@ proptest! {
             let tie: TieRule = tie.parse().expect("legal");
             // Not every strategy with a tie vector supports self-tuning.
             let Ok(spec) = spec.with_tie(tie) else { continue };
-            // Some strategies support only some machines and return an error on other machines.
-            let Ok(mut allocator) = spec.build(&topology, 1) else { continue };
-            allocator.begin(&RunSetup::default()).expect("it works");
-            let Capabilities { keeps_schedule, folds, .. } = allocator.capabilities();
-            let mut machine = Machine::new(topology.clone());
-            let mut held: Vec<Vec<NodeId>> = Vec::new();
-            for &(share, end) in &history {
-                if end && !held.is_empty() {
-                    let ended = held.swap_remove((share * held.len() as f64) as usize);
-                    machine.release(&ended);
-                    allocator.on_event(&machine, MachineEvent::Released(&ended));
+            let machines = [machine].into_iter().chain(KINDS.map(|kind| kind.small));
+            let (_, topology) = machine_for(&spec, machines);
+            let allocator = spec.build(&topology, 1).expect("a supported machine");
+            let mut bench = Bench::boxed(Machine::new(topology), allocator).named(&spec);
+            bench.begin();
+            let size = |machine: &Machine, share: f64, _| {
+                let largest = machine.free_count().saturating_sub(1) as f64;
+                Request::of_size(1 + (largest * share * share) as u32)
+            };
+            bench.run(&history, size, |_| ());
+            if !bench.allocator.capabilities().folds {
+                // Frames, squares and pages have fixed sizes, so a job that is not folded always
+                // gets the maximum of its bounds.
+                for (request, outcome) in std::mem::take(&mut bench.decisions) {
+                    let largest = bench.allocator.bounds(request).max_processors;
+                    prop_assert!(outcome.is_err() || outcome.is_ok_and(|nodes| nodes.len() as u64 == largest), "{}", spec);
                 }
-                if machine.free_count() == 0 { continue; }
-                let size = 1 + ((machine.free_count() - 1) as f64 * share * share) as u32;
-                let mut chosen = Vec::new();
-                match allocator.allocate(&machine, Request::of_size(size), &mut chosen) {
-                    Ok(()) => {
-                        let size = allocator.stats().reduction.map_or(size, |it| it.request.size);
-                        prop_assert!(chosen.len() >= size as usize, "{}", spec);
-                        prop_assert!(!keeps_schedule || chosen.len() == size as usize, "{}", spec);
-                        prop_assert!(allocator.stats().census.is_none_or(|census| census.blocks > 0), "{}", spec);
-                        // Frames, squares and pages have fixed sizes, so a job that is not folded
-                        // always gets the maximum of its bounds.
-                        let largest = allocator.bounds(Request::of_size(size)).max_processors;
-                        prop_assert!(folds || chosen.len() as u64 == largest, "{}", spec);
-                        // `occupy` panics if a processor is busy or chosen twice.
-                        machine.occupy(&chosen);
-                        held.push(chosen);
-                    }
-                    Err(refusal) => {
-                        prop_assert!(!keeps_schedule, "{} {:?}", spec, refusal);
-                        prop_assert!(chosen.is_empty(), "{}", spec);
-                    }
-                }
+                let too_many = Request::of_size(bench.machine.free_count() as u32 + 1);
+                prop_assert!(bench.start(too_many).is_err(), "{}", spec);
             }
-            let mut chosen = Vec::new();
-            let too_many = Request::of_size(machine.free_count() as u32 + 1);
-            if !folds {
-                prop_assert!(allocator.allocate(&machine, too_many, &mut chosen).is_err());
-                prop_assert!(chosen.is_empty());
-            }
-            for ended in held {
-                machine.release(&ended);
-                allocator.on_event(&machine, MachineEvent::Released(&ended));
-            }
-            let all = Request::of_size(machine.processors() as u32);
-            prop_assert_eq!(allocator.allocate(&machine, all, &mut chosen), Ok(()), "{}", spec);
-            prop_assert!(folds || chosen.len() == machine.processors(), "{}", spec);
+            bench.gets_whole(None);
         }
     }
 }

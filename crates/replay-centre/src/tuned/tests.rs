@@ -5,23 +5,18 @@ use crate::tuned::*;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use replay_contract;
-use replay_engine::allocator::Decorator;
+use replay_contract::{Bench, Event, history, starts_and_ends};
 use replay_engine::allocator::loss_model::DecayingLossModel;
 use replay_engine::allocator::ties::WallRule;
 use replay_engine::topology::{PairDistances, Topology};
 
-/// Events, each consisting of a number in 0..1 and a flag that is set if a job ends. The number selects the job that
-/// ends, or the size of the job that starts.
-type History = Vec<(f64, bool)>;
-
-fn history(events: std::ops::Range<usize>) -> impl Strategy<Value = History> {
-    proptest::collection::vec((0.0..1.0f64, proptest::bool::weighted(0.4)), events)
-}
-
-fn long_history(seed: u64, events: usize) -> History {
+fn long_history(seed: u64, events: usize) -> Vec<Event> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    (0..events).map(|_| (rng.random_range(0.0..1.0), rng.random_bool(0.5))).collect()
+    let mut event = || {
+        let share = rng.random_range(0.0..1.0);
+        if rng.random_bool(0.5) { Event::End(share) } else { Event::Start(share, 0.0) }
+    };
+    (0..events).map(|_| event()).collect()
 }
 
 fn tuned(machine: &str, seed: u64) -> TunedMc1x1 {
@@ -37,31 +32,21 @@ fn counts(tuned: &TunedMc1x1) -> Vec<[usize; 3]> {
     tuned.shadows.iter().flat_map(|shadows| shadows.batch.counts()).collect()
 }
 
-/// Returns the processors that the allocator chooses for each request, and the machine after all events.
-fn choices(
-    allocator: &mut dyn Allocator,
-    machine: &str,
-    history: &History,
-) -> (Vec<Vec<NodeId>>, Machine) {
-    let mut machine = Machine::new(machine.parse().expect("a machine"));
-    let (mut choices, mut held) = (Vec::new(), Vec::<Vec<NodeId>>::new());
-    for &(share, end) in history {
-        if end && !held.is_empty() {
-            let ended = held.swap_remove((share * held.len() as f64) as usize);
-            machine.release(&ended);
-            allocator.on_event(&machine, MachineEvent::Released(&ended));
-        } else if machine.free_count() > 0 {
-            // Small jobs are the most frequent.
-            let size = 1 + ((machine.free_count() - 1) as f64 * share.powi(3)) as u32;
-            let mut chosen = Vec::new();
-            let served = allocator.allocate(&machine, Request::of_size(size), &mut chosen);
-            assert_eq!((served, chosen.len()), (Ok(()), size as usize));
-            machine.occupy(&chosen);
-            held.push(chosen.clone());
-            choices.push(chosen);
-        }
-    }
-    (choices, machine)
+fn on<A: Allocator>(machine: &str, allocator: A) -> Bench<A> {
+    Bench::new(Machine::new(machine.parse().expect("a machine")), allocator)
+}
+
+/// Runs a history from the begin of a run and returns the processors that the allocator chooses for each served
+/// request. Small jobs are the most frequent.
+fn choices<A: Allocator>(bench: &mut Bench<A>, history: &[Event]) -> Vec<Vec<NodeId>> {
+    assert!(bench.allocator.capabilities().keeps_schedule);
+    let size = |machine: &Machine, share: f64, _| {
+        let largest = machine.free_count().saturating_sub(1) as f64;
+        Request::of_size(1 + (largest * share.powi(3)) as u32)
+    };
+    bench.begin();
+    bench.run(history, size, |_| ());
+    bench.decisions.iter().filter_map(|(_, outcome)| outcome.clone().ok()).collect()
 }
 
 const MACHINES: [&str; 4] = ["10x10", "torus:6x5", "4x3x5", "1x9"];
@@ -74,30 +59,29 @@ proptest! {
     fn choices_depend_on_earlier_events_only(
         machine in proptest::sample::select(MACHINES.to_vec()),
         seed: u64,
-        earlier in history(1..80),
-        futures in [history(1..60), history(1..60)],
+        earlier in starts_and_ends(1..80),
+        futures in [starts_and_ends(1..60), starts_and_ends(1..60)],
     ) {
-        let mut allocator = tuned(machine, seed);
-        let (expected, _) = choices(&mut allocator, machine, &earlier);
+        let mut bench = on(machine, tuned(machine, seed));
+        let expected = choices(&mut bench, &earlier);
         for future in futures {
-            let whole: History = earlier.iter().copied().chain(future).collect();
-            allocator.begin(&RunSetup::default()).expect("it works");
-            let (chosen, _) = choices(&mut allocator, machine, &whole);
+            let whole = [&earlier[..], &future].concat();
+            let chosen = choices(&mut bench, &whole);
             prop_assert_eq!(&chosen[..expected.len()], &expected[..]);
-            let (fresh, _) = choices(&mut tuned(machine, seed), machine, &whole);
-            prop_assert_eq!(chosen, fresh);
+            prop_assert_eq!(chosen, choices(&mut on(machine, tuned(machine, seed)), &whole));
         }
     }
 
     #[test]
     fn shadows_have_as_many_free_processors_as_the_machine(
         machine in proptest::sample::select(MACHINES.to_vec()),
-        history in history(1..150),
+        history in starts_and_ends(1..150),
     ) {
-        let mut allocator = tuned(machine, 1);
-        let (served, real) = choices(&mut allocator, machine, &history);
-        let expected = vec![[real.free_count(), 0, 0]; if served.is_empty() { 0 } else { 3 }];
-        prop_assert_eq!(counts(&allocator), expected);
+        let mut bench = on(machine, tuned(machine, 1));
+        let served = choices(&mut bench, &history);
+        let free = bench.machine.free_count();
+        let expected = vec![[free, 0, 0]; if served.is_empty() { 0 } else { 3 }];
+        prop_assert_eq!(counts(&bench.allocator), expected);
     }
 
     /// After outages, jobs on a shadow may still use processors that are out of service on the real machine. For each
@@ -105,20 +89,18 @@ proptest! {
     #[test]
     fn shadows_follow_outages(
         machine in proptest::sample::select(MACHINES.to_vec()),
-        history in replay_contract::history(1..150),
+        history in history(1..150),
     ) {
-        let mut allocator = tuned(machine, 1);
-        let mut real = Machine::new(machine.parse().expect("a machine"));
-        let request = |a: f64, b: f64| Request::of_size(1 + (a * b * 20.0) as u32);
-        // State of the shadows after each event.
-        let mut shadows = Vec::new();
-        let mut recorder = ShadowRecorder { inner: &mut allocator, seen: &mut shadows };
-        replay_contract::drive(&mut recorder, &mut real, history, request, |_, _, _| Ok(()))?;
-        for [free, shadow_free, leaving] in shadows {
-            prop_assert_eq!(shadow_free, free + leaving);
-        }
-        for counts in counts(&allocator) {
-            prop_assert_eq!(counts, [real.processors(), 0, 0]);
+        let mut bench = on(machine, tuned(machine, 1));
+        bench.run(&history, any_size, |bench| {
+            for [free, down, leaving] in counts(&bench.allocator) {
+                assert_eq!(down + leaving, bench.machine.down_count());
+                assert_eq!(free, bench.machine.free_count() + leaving);
+            }
+        });
+        bench.end_all();
+        for counts in counts(&bench.allocator) {
+            prop_assert_eq!(counts, [bench.machine.processors(), 0, 0]);
         }
     }
 
@@ -127,12 +109,12 @@ proptest! {
     #[test]
     fn shadows_choose_like_mc1x1_alone(
         machine in proptest::sample::select(vec!["10x10", "torus:6x5", "4x3x5", "torus:3x4x4", "1x9", "9x20"]),
-        history in replay_contract::history(1..220),
+        history in history(1..220),
         seed: u64,
         [slack, scan, per_wall, walled] in any::<[bool; 4]>(),
     ) {
         let order = if scan { ShellOrder::Scan } else { ShellOrder::Carried };
-        check_against_single_shadows(machine, history, seed, order, [slack, per_wall, walled])?;
+        check_against_single_shadows(machine, history, seed, order, [slack, per_wall, walled]);
     }
 }
 
@@ -142,32 +124,37 @@ proptest! {
     #[test]
     fn greedy_shadows_choose_like_mc1x1_alone(
         machine in proptest::sample::select(vec!["5x5", "torus:4x5", "3x3x3"]),
-        history in replay_contract::history(1..60),
+        history in history(1..60),
         seed: u64,
         flags: [bool; 3],
     ) {
-        check_against_single_shadows(machine, history, seed, ShellOrder::Greedy, flags)?;
+        check_against_single_shadows(machine, history, seed, ShellOrder::Greedy, flags);
     }
 }
 
 fn check_against_single_shadows(
     machine: &str,
-    history: Vec<(u8, f64, f64)>,
+    history: Vec<Event>,
     seed: u64,
     order: ShellOrder,
     [slack, per_wall, walled]: [bool; 3],
-) -> Result<(), TestCaseError> {
+) {
     let topology: Topology = machine.parse().expect("a machine");
     let tuning = Tuning { shadows: 7, every: 4, memory: 100 };
     let wall = if per_wall { WallRule::PerWall } else { WallRule::Once };
     let options = CentreOptions { wall, order, ..CentreOptions::default() };
     let tuned = TunedMc1x1::new(topology.grid().expect("a grid"), options, tuning, slack, seed);
     let distances = PairDistances::new(&topology);
-    let mut checked = Checked { tuned, plain: Vec::new(), distances };
+    let checked = Checked { tuned, plain: Vec::new(), distances };
     let mut real = Machine::new(topology);
     real.set_down_walls(walled);
-    let request = |a: f64, b: f64| Request::of_size(1 + (a * b * 20.0) as u32);
-    replay_contract::drive(&mut checked, &mut real, history, request, |_, _, _| Ok(()))
+    let mut bench = Bench::new(real, checked);
+    bench.run(&history, any_size, |_| ());
+    bench.end_all();
+}
+
+fn any_size(_: &Machine, a: f64, b: f64) -> Request {
+    Request::of_size(1 + (a * b * 20.0) as u32)
 }
 
 /// A reference shadow that is replayed separately.
@@ -279,47 +266,10 @@ impl Allocator for Checked {
     }
 }
 
-/// Allocator wrapper that records the state of the shadows after each event.
-struct ShadowRecorder<'a> {
-    inner: &'a mut TunedMc1x1,
-    /// Three numbers of processors: the free processors of the real machine, the free processors of a shadow, and the
-    /// processors that will go out of service on the shadow.
-    seen: &'a mut Vec<[usize; 3]>,
-}
-
-impl ShadowRecorder<'_> {
-    fn record(&mut self, machine: &Machine) {
-        let down = machine.down_count();
-        for [free, own_down, leaving] in counts(self.inner) {
-            assert_eq!(own_down + leaving, down);
-            self.seen.push([machine.free_count(), free, leaving]);
-        }
-    }
-}
-
-impl Decorator for ShadowRecorder<'_> {
-    fn inner(&self) -> &dyn Allocator {
-        self.inner
-    }
-
-    fn inner_mut(&mut self) -> &mut dyn Allocator {
-        self.inner
-    }
-
-    fn decorate_copy(&self, inner: Box<dyn Allocator>) -> Option<Box<dyn Allocator>> {
-        Some(inner)
-    }
-
-    fn on_event(&mut self, machine: &Machine, event: MachineEvent<'_>) {
-        self.inner.on_event(machine, event);
-        self.record(machine);
-    }
-}
-
 #[test]
 fn the_seed_determines_the_choices() {
     let history = long_history(3, 400);
-    let run = |seed| choices(&mut tuned("10x10", seed), "10x10", &history).0;
+    let run = |seed| choices(&mut on("10x10", tuned("10x10", seed)), &history);
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
 }
@@ -343,15 +293,14 @@ fn tuning_reduces_distances() {
     let topology: Topology = "10x10".parse().expect("a mesh");
     let grid = topology.grid().expect("a grid");
     let mut distances = PairDistances::new(&topology);
-    let mut total = |allocator: &mut dyn Allocator| -> u64 {
-        let (chosen, _) = choices(allocator, "10x10", &history);
-        chosen.iter().map(|nodes| distances.sum(nodes)).sum()
-    };
+    let mut total =
+        |chosen: Vec<Vec<NodeId>>| -> u64 { chosen.iter().map(|nodes| distances.sum(nodes)).sum() };
     let options = CentreOptions::default();
-    let untied = total(&mut Mc1x1::new(grid, options));
+    let untied = total(choices(&mut on("10x10", Mc1x1::new(grid, options)), &history));
     for slack in [false, true] {
         let tuning = Tuning { shadows: 12, every: 64, ..DEFAULT_TUNING };
-        let tuned = total(&mut TunedMc1x1::new(grid, options, tuning, slack, 0));
+        let tuned = TunedMc1x1::new(grid, options, tuning, slack, 0);
+        let tuned = total(choices(&mut on("10x10", tuned), &history));
         assert!(tuned < untied, "{slack} {tuned} {untied}");
     }
 }

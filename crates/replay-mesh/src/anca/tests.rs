@@ -1,6 +1,7 @@
 use crate::anca::*;
 use crate::contiguous::reference::{self, bases, grid};
 use proptest::prelude::*;
+use replay_contract::{Bench, Expected};
 
 fn request(sides: [u16; 3]) -> Request {
     Request::shaped(volume(sides) as u32, Some(sides))
@@ -13,10 +14,9 @@ fn places(
     sides: [u16; 3],
     options: AncaOptions,
 ) -> Result<Vec<SubMesh>, Refusal> {
-    let mut anca = Anca::new(grid(machine), options);
-    let mut chosen = Vec::new();
-    anca.allocate(machine, request(sides), &mut chosen)?;
-    let each = chosen.len() / anca.stats().census.expect("units").blocks as usize;
+    let mut bench = Bench::new(machine.clone(), Anca::new(grid(machine), options));
+    let chosen = bench.start(request(sides))?;
+    let each = chosen.len() / bench.census().blocks as usize;
     let corner = |node: &NodeId| grid(machine).coord(*node);
     let spanned = |nodes: &[NodeId]| SubMesh::spanning(corner(&nodes[0]), corner(&nodes[each - 1]));
     Ok(chosen.chunks(each).map(spanned).collect())
@@ -73,22 +73,15 @@ fn frames_rotate_independently() {
 #[test]
 fn the_busy_list_counts_sub_meshes() {
     let busy: Vec<_> = (0..27).map(|node| node / 3 == 4).collect();
-    let mut machine = reference::machine("9x3", &busy);
-    let mut anca = Anca::new(grid(&machine), AncaOptions::default());
-    let (mut first, mut second) = (Vec::new(), Vec::new());
-    anca.allocate(&machine, request([8, 2, 1]), &mut first).expect("two halves fit");
-    machine.occupy(&first);
-    anca.allocate(&machine, request([2, 1, 1]), &mut second).expect("one fits");
-    machine.occupy(&second);
-    assert_eq!(
-        (anca.stats().census.expect("units").blocks, anca.stats().census.expect("units").busy_list),
-        (1, 3)
-    );
-    machine.release(&first);
-    anca.on_event(&machine, MachineEvent::Released(&first));
-    assert_eq!(anca.stats().census.expect("units").busy_list, 1);
-    anca.begin(&RunSetup::default()).expect("it works");
-    assert_eq!(anca.stats().census, Some(Census::default()));
+    let machine = reference::machine("9x3", &busy);
+    let anca = Anca::new(grid(&machine), AncaOptions::default());
+    let mut bench = Bench::new(machine, anca);
+    let first = bench.serve(request([8, 2, 1]));
+    bench.serve(request([2, 1, 1]));
+    assert_eq!(bench.units(), (1, 3));
+    bench.end(&first);
+    assert_eq!(bench.census().busy_list, 1);
+    bench.begin();
 }
 
 /// Implements the definition directly, one frame after the other.
@@ -132,14 +125,14 @@ proptest! {
         let busy: Vec<_> = noise.iter().map(|&n| n < density).collect();
         let machine = reference::machine(name, &busy);
         let sides = if grid(&machine).dimensions() == 2 { [sides[0], sides[1], 1] } else { sides };
-        let mut anca = Anca::new(grid(&machine), AncaOptions { cuts, ..AncaOptions::default() });
-        let mut chosen = Vec::new();
-        let result = anca.allocate(&machine, request(sides), &mut chosen);
-        if volume(sides) as usize > machine.free_count() {
-            prop_assert_eq!(result, Err(Refusal::TooFewFree));
-        } else {
-            prop_assert_eq!(result.ok().map(|()| chosen), literal(&machine, sides, cuts));
-        }
+        let anca = Anca::new(grid(&machine), AncaOptions { cuts, ..AncaOptions::default() });
+        let definition = |machine: &Machine, request: Request| {
+            if request.size as usize > machine.free_count() {
+                return Expected::Refused(Some(Refusal::TooFewFree));
+            }
+            literal(machine, sides, cuts).into()
+        };
+        let _ = Bench::new(machine, anca).with_oracle(definition).start(request(sides));
     }
 }
 

@@ -1,22 +1,10 @@
 use crate::buddy::*;
 use proptest::prelude::*;
+use replay_contract::{Bench, Expected, starts_and_ends};
 use replay_engine::allocator::submesh::SubMesh;
 
-fn on(machine: &str) -> (Machine, Buddy) {
-    let topology: Topology = machine.parse().expect("a machine");
-    let buddy = Buddy::new(topology.grid().expect("a grid")).expect("a square");
-    (Machine::new(topology), buddy)
-}
-
-fn start(
-    machine: &mut Machine,
-    buddy: &mut Buddy,
-    request: Request,
-) -> Result<Vec<NodeId>, Refusal> {
-    let mut chosen = Vec::new();
-    buddy.allocate(machine, request, &mut chosen)?;
-    machine.occupy(&chosen);
-    Ok(chosen)
+fn on(machine: &str) -> Bench<Buddy> {
+    Bench::on_grid(machine, |grid| Buddy::new(grid).expect("a square"))
 }
 
 fn shaped(w: u16, h: u16) -> Request {
@@ -36,10 +24,9 @@ fn a_job_gets_the_square_of_its_longer_side() {
         (shaped(1, 1), 1),
         (shaped(8, 8), 64),
     ] {
-        let (mut machine, mut buddy) = on("8x8");
-        let nodes = start(&mut machine, &mut buddy, request).expect("all are free");
-        assert_eq!(nodes.len(), processors, "{request:?}");
-        assert_eq!(buddy.stats().census.expect("units").blocks, 1);
+        let mut bench = on("8x8");
+        assert_eq!(bench.serve(request).len(), processors, "{request:?}");
+        assert_eq!(bench.units(), (1, 1));
     }
 }
 
@@ -48,55 +35,45 @@ fn a_job_gets_the_square_of_its_longer_side() {
 /// processors are free.
 #[test]
 fn fragmentation_is_internal_and_external() {
-    let (mut machine, mut buddy) = on("8x8");
-    let grid = machine.topology().grid().expect("a grid").clone();
+    let mut bench = on("8x8");
     for (base, side) in [([0, 0, 0], 2), ([4, 0, 0], 1), ([4, 4, 0], 1)] {
         let area = SubMesh { base, sides: [side, side, 1] };
         let mut nodes = Vec::new();
-        area.append_to(&grid, &mut nodes);
-        buddy.records.carve(area);
-        machine.occupy(&nodes);
+        area.append_to(bench.grid(), &mut nodes);
+        bench.allocator.records.carve(area);
+        bench.machine.occupy(&nodes);
     }
-    let nodes = start(&mut machine, &mut buddy, Request::of_size(5)).expect("a free square");
-    assert_eq!((nodes.len(), grid.coord(nodes[0])), (16, [0, 4, 0]));
-    assert_eq!(machine.free_count(), 42);
-    let refused = start(&mut machine, &mut buddy, Request::of_size(16));
-    assert_eq!(refused, Err(Refusal::Fragmented));
+    let nodes = bench.serve(Request::of_size(5));
+    assert_eq!((nodes.len(), bench.coords(&nodes)[0]), (16, [0, 4, 0]));
+    assert_eq!(bench.machine.free_count(), 42);
+    assert_eq!(bench.start(Request::of_size(16)), Err(Refusal::Fragmented));
 }
 
 #[test]
 fn refusals_have_the_right_reason() {
-    let (mut machine, mut buddy) = on("4x4");
-    let first = start(&mut machine, &mut buddy, Request::of_size(1)).expect("all are free");
+    let mut bench = on("4x4");
+    let first = bench.serve(Request::of_size(1));
     // Fifteen processors are free, but the job needs a square of sixteen.
-    let refused = start(&mut machine, &mut buddy, Request::of_size(15));
-    assert_eq!(refused, Err(Refusal::TooFewFree));
-    let refused = start(&mut machine, &mut buddy, shaped(5, 1));
-    assert_eq!(refused, Err(Refusal::Fragmented));
-    machine.release(&first);
-    buddy.on_event(&machine, MachineEvent::Released(&first));
-    assert!(start(&mut machine, &mut buddy, Request::of_size(16)).is_ok());
-    buddy.begin(&RunSetup::default()).expect("it works");
-    assert_eq!(buddy.stats().census, Some(Census::default()));
-    let mut machine = Machine::new("4x4".parse().expect("a mesh"));
-    assert!(start(&mut machine, &mut buddy, Request::of_size(16)).is_ok());
+    assert_eq!(bench.start(Request::of_size(15)), Err(Refusal::TooFewFree));
+    assert_eq!(bench.start(shaped(5, 1)), Err(Refusal::Fragmented));
+    bench.end(&first);
+    bench.serve(Request::of_size(16));
+    bench.begin();
+    bench.serve(Request::of_size(16));
 }
 
 #[test]
 fn refuses_if_free_processors_form_no_square() {
-    let (mut machine, mut buddy) = on("4x4");
-    let held: Vec<Vec<NodeId>> = (0..16)
-        .map(|_| start(&mut machine, &mut buddy, Request::of_size(1)).expect("one is free"))
-        .collect();
-    let grid = machine.topology().grid().expect("a grid").clone();
+    let mut bench = on("4x4");
+    let held: Vec<_> = (0..16).map(|_| bench.serve(Request::of_size(1))).collect();
     // Releases one processor in every quarter.
-    for nodes in held.iter().filter(|nodes| grid.coord(nodes[0])[..2].iter().all(|p| p % 2 == 0)) {
-        machine.release(nodes);
-        buddy.on_event(&machine, MachineEvent::Released(nodes));
+    for nodes in held {
+        if bench.coords(&nodes)[0][..2].iter().all(|position| position % 2 == 0) {
+            bench.end(&nodes);
+        }
     }
-    assert_eq!(machine.free_count(), 4);
-    let refused = start(&mut machine, &mut buddy, Request::of_size(4));
-    assert_eq!(refused, Err(Refusal::Fragmented));
+    assert_eq!(bench.machine.free_count(), 4);
+    assert_eq!(bench.start(Request::of_size(4)), Err(Refusal::Fragmented));
 }
 
 #[test]
@@ -111,52 +88,41 @@ fn rejects_other_machines() {
     assert!(builds("torus:8x8"));
 }
 
+/// Returns the first of the smallest free squares that can serve the request. Free squares of one size that are not part
+/// of a larger free square come first.
+fn first_square(machine: &Machine, request: Request) -> Expected {
+    let grid = machine.topology().grid().expect("a grid");
+    let [w, h, _] = request.shape.expect("a shape");
+    let nodes = |side: u16, x: u16, y: u16| {
+        let mut nodes = Vec::new();
+        SubMesh { base: [x, y, 0], sides: [side, side, 1] }.append_to(grid, &mut nodes);
+        nodes
+    };
+    let is_free = |side, x, y| nodes(side, x, y).iter().all(|&node| machine.is_free(node));
+    let maximal = |side: u16| {
+        let steps = move || (0..16).step_by(usize::from(side));
+        let parent = |at: u16| at / (2 * side) * 2 * side;
+        steps().flat_map(|y| steps().map(move |x| (x, y))).find(|&(x, y)| {
+            is_free(side, x, y) && (side == 16 || !is_free(2 * side, parent(x), parent(y)))
+        })
+    };
+    let side = w.max(h).next_power_of_two();
+    let square = [1u16, 2, 4, 8, 16].into_iter().filter(|&larger| larger >= side).find_map(maximal);
+    square.map(|(x, y)| nodes(side, x, y)).into()
+}
+
 proptest! {
     /// A request succeeds iff an aligned free square of its size exists. The request gets the first
     /// of the smallest free squares that can serve the request. Releasing all squares restores the
     /// machine.
     #[test]
-    fn finds_aligned_free_squares(
-        steps in proptest::collection::vec((1u16..=8, 1u16..=8, any::<bool>(), 0.0..1.0f64), 1..60),
-    ) {
-        let (mut machine, mut buddy) = on("16x16");
-        let grid = machine.topology().grid().expect("a grid").clone();
-        let mut held: Vec<Vec<NodeId>> = Vec::new();
-        for (w, h, end, share) in steps {
-            if end && !held.is_empty() {
-                let nodes = held.swap_remove((share * held.len() as f64) as usize);
-                machine.release(&nodes);
-                buddy.on_event(&machine, MachineEvent::Released(&nodes));
-            }
-            let side = w.max(h).next_power_of_two();
-            let free = |side: u16, x: u16, y: u16| {
-                (x..x + side).all(|x| (y..y + side).all(|y| machine.is_free(grid.node([x, y, 0]))))
-            };
-            let aligned = |side: u16| {
-                let steps = move || (0..16).step_by(usize::from(side));
-                steps().flat_map(move |y| steps().map(move |x| (x, y)))
-                    .filter(move |&(x, y)| free(side, x, y))
-            };
-            // Free squares of this size that are not part of a larger free square come first.
-            let maximal = |side: u16| aligned(side).find(|&(x, y)| {
-                side == 16 || !free(2 * side, x / (2 * side) * 2 * side, y / (2 * side) * 2 * side)
-            });
-            let expected = [1u16, 2, 4, 8, 16].into_iter().filter(|&s| s >= side).find_map(maximal);
-            match start(&mut machine, &mut buddy, shaped(w, h)) {
-                Ok(nodes) => {
-                    prop_assert_eq!(nodes.len(), usize::from(side) * usize::from(side));
-                    let [x, y, _] = grid.coord(nodes[0]);
-                    prop_assert_eq!(Some((x, y)), expected);
-                    held.push(nodes);
-                }
-                Err(_) => prop_assert_eq!(expected, None),
-            }
-            prop_assert_eq!(buddy.stats().census.expect("units").busy_list as usize, held.len());
-        }
-        for nodes in held {
-            machine.release(&nodes);
-            buddy.on_event(&machine, MachineEvent::Released(&nodes));
-        }
-        prop_assert_eq!(buddy.records.free(4), 1);
+    fn finds_aligned_free_squares(history in starts_and_ends(1..120)) {
+        let mut bench = on("16x16").with_oracle(first_square);
+        let side = |share: f64| 1 + (8.0 * share) as u16;
+        bench.run(&history, |_, a, b| shaped(side(a), side(b)), |bench| {
+            assert_eq!(bench.census().busy_list as usize, bench.running());
+        });
+        bench.end_all();
+        assert_eq!(bench.allocator.records.free(4), 1);
     }
 }

@@ -1,6 +1,7 @@
 use crate::busy_list::cases::{busy, grid, is_free, meshes, nodes, unit, units};
 use crate::busy_list::*;
 use proptest::prelude::*;
+use replay_contract::{Bench, Reference, starts_and_ends};
 use replay_engine::allocator::submesh::permutations;
 
 impl BusyListAllocator {
@@ -24,23 +25,27 @@ fn shaped(sides: [u16; 3]) -> Request {
 
 /// Allocates the shapes one after another on an empty machine and returns their sub-meshes.
 fn sequence(machine: &str, turning: bool, shapes: &[[u16; 3]]) -> Vec<Option<SubMesh>> {
-    let grid = grid(machine);
-    let run = |engine| {
-        let mut allocator = allocator(&grid, turning, engine);
-        let mut machine = busy(&grid, &[]);
-        let place = |&sides: &[u16; 3]| {
-            let mut chosen = Vec::new();
-            allocator.allocate(&machine, shaped(sides), &mut chosen).ok()?;
-            machine.occupy(&chosen);
-            let unit = SubMesh::spanning(grid.coord(chosen[0]), grid.coord(*chosen.last()?));
-            assert_eq!(nodes(&grid, &unit), chosen);
-            Some(unit)
-        };
-        shapes.iter().map(place).collect::<Vec<_>>()
+    let literal = Reference(allocator(&grid(machine), turning, Engine::Literal));
+    let bench = Bench::on_grid(machine, |grid| allocator(grid, turning, Engine::Fast));
+    let mut bench = bench.with_oracle(literal);
+    let place = |&sides: &[u16; 3]| {
+        let chosen = bench.start(shaped(sides)).ok()?;
+        let corners = bench.coords(&chosen);
+        let unit = SubMesh::spanning(corners[0], *corners.last()?);
+        assert_eq!(nodes(bench.grid(), &unit), chosen);
+        Some(unit)
     };
-    let [fast, literal] = ENGINES.map(run);
-    assert_eq!(fast, literal);
-    fast
+    shapes.iter().map(place).collect()
+}
+
+/// Returns a bench on which exactly these units are allocated.
+fn holding(
+    grid: &Grid,
+    held: &[SubMesh],
+    turning: bool,
+    engine: Engine,
+) -> Bench<BusyListAllocator> {
+    Bench::new(busy(grid, held), allocator(grid, turning, engine).holding(held))
 }
 
 /// Worked example of section 3.3.
@@ -66,14 +71,7 @@ fn turning_finds_rotated_frames() {
 fn figure_4_3_has_one_free_position_for_2x4() {
     let grid = grid("6x6");
     let held = [[1, 4, 5, 5], [0, 2, 1, 3], [4, 3, 5, 3], [5, 2, 5, 2]].map(|a| unit(&a));
-    let machine = busy(&grid, &held);
-    let place = |sides, turning| {
-        let mut chosen = Vec::new();
-        allocator(&grid, turning, Engine::Fast)
-            .holding(&held)
-            .allocate(&machine, shaped(sides), &mut chosen)
-            .map(|()| chosen)
-    };
+    let place = |sides, turning| holding(&grid, &held, turning, Engine::Fast).start(shaped(sides));
     assert_eq!(place([2, 4, 1], false), Ok(nodes(&grid, &unit(&[2, 0, 3, 3]))));
     assert_eq!(place([6, 2, 1], false), Ok(nodes(&grid, &unit(&[0, 0, 5, 1]))));
     assert_eq!(place([8, 2, 1], true), Err(Refusal::Fragmented));
@@ -87,57 +85,32 @@ fn pieces_of_a_plane_are_followed_separately() {
     let grid = grid("3x3x3");
     let held = [unit(&[0, 2, 2, 1, 2, 2]), unit(&[0, 0, 0, 1, 1, 1])];
     for engine in ENGINES {
-        let mut chosen = Vec::new();
-        allocator(&grid, false, engine)
-            .holding(&held)
-            .allocate(&busy(&grid, &held), shaped([2, 2, 1]), &mut chosen)
-            .expect("there is one");
-        assert_eq!(chosen, nodes(&grid, &unit(&[0, 0, 2, 1, 1, 2])));
+        let chosen = holding(&grid, &held, false, engine).start(shaped([2, 2, 1]));
+        assert_eq!(chosen, Ok(nodes(&grid, &unit(&[0, 0, 2, 1, 1, 2]))));
     }
 }
 
 #[test]
 fn a_job_can_have_the_whole_machine_repeatedly() {
     for (machine, whole) in [("5x4", [5, 4, 1]), ("3x4x2", [3, 4, 2])] {
-        let grid = grid(machine);
-        let mut machine = busy(&grid, &[]);
-        let mut allocator = allocator(&grid, true, Engine::Fast);
+        let mut bench = Bench::on_grid(machine, |grid| allocator(grid, true, Engine::Fast));
         for _ in 0..2 {
-            let mut chosen = Vec::new();
-            assert_eq!(allocator.allocate(&machine, shaped(whole), &mut chosen), Ok(()));
             // The processors are listed from the lowest corner; x varies fastest.
-            let origin = SubMesh { base: [0, 0, 0], sides: whole };
-            assert_eq!(chosen, nodes(&grid, &origin));
-            assert_eq!(
-                (
-                    allocator.stats().census.expect("units").blocks,
-                    allocator.stats().census.expect("units").busy_list
-                ),
-                (1, 1)
-            );
-            machine.occupy(&chosen);
-            let refused = allocator.allocate(&machine, Request::of_size(1), &mut Vec::new());
-            assert_eq!(refused, Err(Refusal::TooFewFree));
-            machine.release(&chosen);
-            allocator.on_event(&machine, MachineEvent::Released(&chosen));
-            assert_eq!(allocator.stats().census.expect("units").busy_list, 0);
+            let origin = nodes(bench.grid(), &SubMesh { base: [0, 0, 0], sides: whole });
+            assert_eq!(bench.serve(shaped(whole)), origin);
+            assert_eq!(bench.units(), (1, 1));
+            assert_eq!(bench.start(Request::of_size(1)), Err(Refusal::TooFewFree));
+            bench.end_all();
         }
     }
 }
 
 #[test]
 fn a_job_without_shape_gets_a_shape() {
-    let grid = grid("4x3");
-    let machine = busy(&grid, &[]);
     let taken = |rule, size| {
         let options = BusyListOptions { rule, ..BusyListOptions::default() };
-        let mut chosen = Vec::new();
-        let served = BusyListAllocator::new(&grid, options).allocate(
-            &machine,
-            Request::of_size(size),
-            &mut chosen,
-        );
-        served.map(|()| chosen.len())
+        let mut bench = Bench::on_grid("4x3", |grid| BusyListAllocator::new(grid, options));
+        bench.start(Request::of_size(size)).map(|nodes| nodes.len())
     };
     assert_eq!(taken(ShapeRule::Factors, 4), Ok(4));
     // A row of seven processors does not fit, so the shape becomes 4 x 2 (eight processors).
@@ -150,13 +123,8 @@ fn a_job_without_shape_gets_a_shape() {
 
 #[test]
 fn refuses_a_3d_shape_on_a_2d_mesh() {
-    let grid = grid("8x8");
-    let solid = allocator(&grid, true, Engine::Fast).allocate(
-        &busy(&grid, &[]),
-        shaped([2, 2, 2]),
-        &mut Vec::new(),
-    );
-    assert_eq!(solid, Err(Refusal::Fragmented));
+    let mut bench = Bench::on_grid("8x8", |grid| allocator(grid, true, Engine::Fast));
+    assert_eq!(bench.start(shaped([2, 2, 2])), Err(Refusal::Fragmented));
 }
 
 proptest! {
@@ -182,19 +150,13 @@ proptest! {
             true => permutations(sides, dimensions).any(exists),
         };
         for turning in [false, true] {
-            let serve = |engine| {
-                let mut allocator = allocator(&grid, turning, engine).holding(&held);
-                let mut chosen = Vec::new();
-                let served = allocator.allocate(&machine, shaped(sides), &mut chosen);
-                (served, chosen)
-            };
-            let [(served, chosen), literal] = ENGINES.map(serve);
-            prop_assert_eq!(served.is_ok(), expected(turning));
-            prop_assert!(chosen.iter().all(|&node| machine.is_free(node)));
-            prop_assert_eq!(chosen.len() as u64, if served.is_ok() { volume(sides) } else { 0 });
+            let literal = allocator(&grid, turning, Engine::Literal).holding(&held);
+            let bench = holding(&grid, &held, turning, Engine::Fast);
+            let served = bench.with_oracle(Reference(literal)).start(shaped(sides));
+            let length = served.as_ref().map_or(0, |chosen| chosen.len() as u64);
+            prop_assert_eq!(length, if expected(turning) { volume(sides) } else { 0 });
             let enough = volume(sides) <= machine.free_count() as u64;
             prop_assert_eq!(served == Err(Refusal::TooFewFree), !enough);
-            prop_assert_eq!((served, chosen), literal);
         }
     }
 
@@ -203,31 +165,18 @@ proptest! {
     #[test]
     fn the_list_is_empty_after_all_jobs_end(
         grid in meshes(),
-        history in proptest::collection::vec(([1u16..5, 1u16..5, 1u16..4], any::<prop::sample::Index>(), any::<bool>()), 1..40),
+        history in starts_and_ends(1..60),
         turning: bool,
     ) {
-        let mut allocator = allocator(&grid, turning, Engine::Fast);
-        let mut machine = busy(&grid, &[]);
-        let mut jobs: Vec<Vec<NodeId>> = Vec::new();
-        for (sides, which, end) in history {
-            if end && !jobs.is_empty() {
-                let job = jobs.swap_remove(which.index(jobs.len()));
-                machine.release(&job);
-                allocator.on_event(&machine, MachineEvent::Released(&job));
-            }
-            let mut chosen = Vec::new();
-            if allocator.allocate(&machine, shaped(sides), &mut chosen).is_ok() {
-                // `occupy` panics if a processor is busy.
-                machine.occupy(&chosen);
-                jobs.push(chosen);
-            }
-            prop_assert_eq!(allocator.stats().census.expect("units").busy_list as usize, jobs.len());
-        }
-        for job in jobs {
-            machine.release(&job);
-            allocator.on_event(&machine, MachineEvent::Released(&job));
-        }
-        prop_assert_eq!(allocator.stats().census.expect("units").busy_list, 0);
-        prop_assert_eq!(machine.free_count(), machine.processors());
+        let allocator = allocator(&grid, turning, Engine::Fast);
+        let mut bench = Bench::new(busy(&grid, &[]), allocator);
+        let side = |share: f64, longest: f64| 1 + (share * longest) as u16;
+        let request = |_: &Machine, a: f64, b: f64| {
+            shaped([side(a, 4.0), side(b, 4.0), side((16.0 * a).fract(), 3.0)])
+        };
+        bench.run(&history, request, |bench| {
+            assert_eq!(bench.census().busy_list as usize, bench.running());
+        });
+        bench.end_all();
     }
 }

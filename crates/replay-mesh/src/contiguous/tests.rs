@@ -3,6 +3,7 @@
 use crate::contiguous::reference::{self, bases, figure_4_3, grid};
 use crate::contiguous::scan::Scan;
 use crate::contiguous::*;
+use replay_contract::Bench;
 use replay_engine::naming::NameError;
 use replay_engine::topology::Topology;
 
@@ -22,12 +23,20 @@ fn request(sides: [u16; 3]) -> Request {
     Request::shaped(volume(sides) as u32, Some(sides))
 }
 
-/// Allocates a request, occupies its processors, and returns the sub-mesh.
-fn serve(allocator: &mut dyn Allocator, machine: &mut Machine, sides: [u16; 3]) -> Option<SubMesh> {
-    let mut chosen = Vec::new();
-    allocator.allocate(machine, request(sides), &mut chosen).ok()?;
-    machine.occupy(&chosen);
-    let grid = grid(machine);
+/// Returns a bench on which the busy processors of this machine belong to no job.
+fn on(name: &str, machine: &Machine) -> Bench<dyn Allocator> {
+    Bench::boxed(machine.clone(), build(name, machine.topology()))
+}
+
+/// Returns a bench on an empty machine.
+fn on_empty(name: &str, machine: &str) -> Bench<dyn Allocator> {
+    on(name, &Machine::new(machine.parse().expect("a machine")))
+}
+
+/// Starts a job and returns its sub-mesh.
+fn serve(bench: &mut Bench<dyn Allocator>, sides: [u16; 3]) -> Option<SubMesh> {
+    let chosen = bench.start(request(sides)).ok()?;
+    let grid = bench.grid();
     let [base, last] = [chosen[0], chosen[chosen.len() - 1]].map(|node| grid.coord(node));
     let side = |i: usize| {
         let extent = grid.axes()[i].extent;
@@ -39,8 +48,7 @@ fn serve(allocator: &mut dyn Allocator, machine: &mut Machine, sides: [u16; 3]) 
 }
 
 fn choice(name: &str, machine: &Machine, sides: [u16; 3]) -> Option<(Coord, [u16; 3])> {
-    let mut allocator = build(name, machine.topology());
-    let place = serve(allocator.as_mut(), &mut machine.clone(), sides)?;
+    let place = serve(&mut on(name, machine), sides)?;
     Some((place.base, place.sides))
 }
 
@@ -68,29 +76,16 @@ const MESH_STRATEGIES: [&str; 10] = [
 #[test]
 fn fills_an_empty_mesh_from_the_origin_and_refuses_on_a_full_one() {
     for (machine, whole) in [("6x5", [6, 5, 1]), ("3x4x2", [3, 4, 2])] {
-        let mut machine = Machine::new(machine.parse().expect("a mesh"));
         for name in MESH_STRATEGIES {
-            let mut allocator = build(name, machine.topology());
-            let allocator = allocator.as_mut();
+            let mut bench = on_empty(name, machine);
             for sides in [[2, 3, 1], [1, 1, 1]] {
-                assert_eq!(choice(name, &machine, sides), Some(([0; 3], sides)), "{name}");
+                assert_eq!(choice(name, &bench.machine, sides), Some(([0; 3], sides)), "{name}");
             }
-            let mut chosen = Vec::new();
             for _ in 0..2 {
-                chosen.clear();
-                allocator.allocate(&machine, request(whole), &mut chosen).expect("all is free");
-                machine.occupy(&chosen);
-                assert_eq!(
-                    (machine.free_count(), allocator.stats().census.expect("units").blocks),
-                    (0, 1)
-                );
-                assert_eq!(allocator.stats().census.expect("units").busy_list, 1, "{name}");
-                let mut more = Vec::new();
-                let refusal = allocator.allocate(&machine, request([1; 3]), &mut more);
-                assert_eq!((refusal, more.len()), (Err(Refusal::TooFewFree), 0));
-                machine.release(&chosen);
-                allocator.on_event(&machine, MachineEvent::Released(&chosen));
-                assert_eq!(allocator.stats().census.expect("units").busy_list, 0, "{name}");
+                bench.serve(request(whole));
+                assert_eq!((bench.machine.free_count(), bench.units()), (0, (1, 1)), "{name}");
+                assert_eq!(bench.start(request([1; 3])), Err(Refusal::TooFewFree));
+                bench.end_all();
             }
         }
     }
@@ -105,12 +100,9 @@ fn first_fit_on_figure_4_3() {
         assert_eq!(choice(engine, &machine, [2, 4, 1]), Some(([2, 0, 0], [2, 4, 1])));
         assert_eq!(choice(engine, &machine, [6, 2, 1]), Some(([0, 0, 0], [6, 2, 1])));
         assert_eq!(choice(engine, &machine, [8, 2, 1]), None);
-        let mut allocator = build(engine, machine.topology());
-        let mut chosen = Vec::new();
-        let refused = allocator.allocate(&machine, request([8, 2, 1]), &mut chosen);
-        assert_eq!(refused, Err(Refusal::Fragmented));
-        let refused = allocator.allocate(&machine, request([5, 4, 1]), &mut chosen);
-        assert_eq!(refused, Err(Refusal::TooFewFree));
+        let mut bench = on(engine, &machine);
+        assert_eq!(bench.start(request([8, 2, 1])), Err(Refusal::Fragmented));
+        assert_eq!(bench.start(request([5, 4, 1])), Err(Refusal::TooFewFree));
     }
 }
 
@@ -118,12 +110,11 @@ fn first_fit_on_figure_4_3() {
 #[test]
 fn the_second_job_fits_after_rotation() {
     for engine in ["", "engine=literal"] {
-        let mut machine = Machine::new("3x3x2".parse().expect("a mesh"));
-        let mut turning = build(&format!("turning-first-fit[{engine}]"), machine.topology());
-        let first = serve(turning.as_mut(), &mut machine, [2, 3, 2]);
+        let mut turning = on_empty(&format!("turning-first-fit[{engine}]"), "3x3x2");
+        let first = serve(&mut turning, [2, 3, 2]);
         assert_eq!(first, Some(SubMesh::spanning([0, 0, 0], [1, 2, 1])));
-        assert_eq!(choice(&format!("first-fit[{engine}]"), &machine, [3, 2, 1]), None);
-        let second = serve(turning.as_mut(), &mut machine, [3, 2, 1]);
+        assert_eq!(choice(&format!("first-fit[{engine}]"), &turning.machine, [3, 2, 1]), None);
+        let second = serve(&mut turning, [3, 2, 1]);
         assert_eq!(second, Some(SubMesh::spanning([2, 0, 0], [2, 2, 1])));
     }
 }
@@ -132,17 +123,16 @@ fn the_second_job_fits_after_rotation() {
 #[test]
 fn worked_example_of_three_3d_jobs() {
     for name in ["first-fit", "turning-first-fit", "turning-first-fit[engine=literal]"] {
-        let mut machine = Machine::new("4x4x4".parse().expect("a mesh"));
-        let mut allocator = build(name, machine.topology());
+        let mut bench = on_empty(name, "4x4x4");
         let expected = [
             ([2, 4, 4], SubMesh::spanning([0, 0, 0], [1, 3, 3])),
             ([2, 1, 2], SubMesh::spanning([2, 0, 0], [3, 0, 1])),
             ([1, 2, 1], SubMesh::spanning([2, 0, 2], [2, 1, 2])),
         ];
         for (sides, place) in expected {
-            assert_eq!(serve(allocator.as_mut(), &mut machine, sides), Some(place), "{name}");
+            assert_eq!(serve(&mut bench, sides), Some(place), "{name}");
         }
-        assert_eq!(allocator.stats().census.expect("units").busy_list, 3);
+        assert_eq!(bench.census().busy_list, 3);
     }
 }
 
@@ -282,20 +272,14 @@ fn shapes_are_tried_in_order() {
     let busy: Vec<Coord> = (0..8).map(|i| [1 + i / 4, i % 4, 0]).collect();
     let machine = with_busy("3x4", &busy);
     let serve = |name: &str, size: u32| {
-        let mut chosen = Vec::new();
-        let mut allocator = build(name, machine.topology());
-        allocator.allocate(&machine, Request::of_size(size), &mut chosen).map(|()| chosen.len())
+        on(name, &machine).start(Request::of_size(size)).map(|nodes| nodes.len())
     };
     assert_eq!(serve("first-fit", 4), Err(Refusal::Fragmented));
     assert_eq!(serve("turning-first-fit", 4), Err(Refusal::Fragmented));
     assert_eq!(serve("first-fit[shape=any]", 4), Ok(4));
     assert_eq!(serve("first-fit", 5), Err(Refusal::TooFewFree));
     // A request of five processors becomes 3 x 2, which is more than the number of free processors.
-    let machine = with_busy("3x4", &[]);
-    let mut chosen = Vec::new();
-    let mut allocator = build("first-fit", machine.topology());
-    assert_eq!(allocator.allocate(&machine, Request::of_size(5), &mut chosen), Ok(()));
-    assert_eq!(chosen.len(), 6);
+    assert_eq!(on_empty("first-fit", "3x4").serve(Request::of_size(5)).len(), 6);
 }
 
 /// The literal engine counts the processors that the published loops touch.

@@ -1,6 +1,7 @@
 use crate::busy_list::cases::{busy, grid, meshes, nodes, unit, units};
 use crate::gabl::*;
 use proptest::prelude::*;
+use replay_contract::{Bench, Reference, starts_and_ends};
 
 impl Gabl {
     /// Adds allocated sub-meshes in the given order. The sub-meshes must be inside the mesh,
@@ -25,15 +26,14 @@ fn parts(
     options: GablOptions,
 ) -> Result<(Vec<SubMesh>, u64), Refusal> {
     let grid = grid(machine);
-    let mut gabl = Gabl::new(&grid, options).holding(held);
-    let request = Request::shaped(volume(sides) as u32, Some(sides));
-    let mut chosen = Vec::new();
-    gabl.allocate(&busy(&grid, held), request, &mut chosen)?;
-    let census = gabl.stats().census.expect("sub-meshes");
+    let gabl = Gabl::new(&grid, options).holding(held);
+    let mut bench = Bench::new(busy(&grid, held), gabl);
+    let chosen = bench.start(Request::shaped(volume(sides) as u32, Some(sides)))?;
+    let census = bench.census();
     let mut parts = Vec::new();
     let mut rest = chosen.as_slice();
     while let Some(&base) = rest.first() {
-        let (unit_nodes, later) = rest.split_at(gabl.placer.volume_at(base) as usize);
+        let (unit_nodes, later) = rest.split_at(bench.allocator.placer.volume_at(base) as usize);
         let last = unit_nodes.last().expect("a unit");
         let unit = SubMesh::spanning(grid.coord(base), grid.coord(*last));
         assert_eq!(nodes(&grid, &unit), unit_nodes);
@@ -136,53 +136,32 @@ fn the_longest_of_three_sides_shrinks() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// In a random history, every request gets exactly its size if enough processors are free. The
-    /// sub-meshes of a job are free and disjoint (otherwise `occupy` panics), and their sides do
-    /// not increase. After all jobs have been released, the list is empty.
+    /// In a random history, every request gets exactly its size if enough processors are free, and
+    /// both engines choose the same sub-meshes. After all jobs have been released, the list is empty.
     #[test]
     fn serves_every_request_that_free_processors_allow(
         grid in meshes(),
-        history in proptest::collection::vec((0.0..1.0f64, 0u8..3), 1..40),
+        history in starts_and_ends(1..60),
         rotate: bool,
         last: bool,
     ) {
         let tie_shrink = if last { TieShrink::Last } else { TieShrink::First };
         let options = GablOptions { rotate, tie_shrink, engine: Engine::Fast };
-        let mut gabl = Gabl::new(&grid, options);
-        let mut literal = Gabl::new(&grid, GablOptions { engine: Engine::Literal, ..options });
-        let mut machine = busy(&grid, &[]);
-        let mut jobs: Vec<Vec<NodeId>> = Vec::new();
-        let release = |gabl: &mut Gabl, literal: &mut Gabl, machine: &mut Machine, job: &[NodeId]| {
-            machine.release(job);
-            gabl.on_event(machine, MachineEvent::Released(job));
-            literal.on_event(machine, MachineEvent::Released(job));
+        let literal = Gabl::new(&grid, GablOptions { engine: Engine::Literal, ..options });
+        let bench = Bench::new(busy(&grid, &[]), Gabl::new(&grid, options));
+        prop_assert!(bench.allocator.capabilities().keeps_schedule);
+        let mut bench = bench.with_oracle(Reference(literal));
+        let size = |machine: &Machine, share: f64, _| {
+            Request::of_size(1 + (machine.free_count().saturating_sub(1) as f64 * share * share) as u32)
         };
-        for (share, event) in history {
-            if event == 0 && !jobs.is_empty() {
-                let job = jobs.swap_remove((share * jobs.len() as f64) as usize);
-                release(&mut gabl, &mut literal, &mut machine, &job);
-            }
-            let free = machine.free_count();
-            let mut chosen = Vec::new();
-            let too_many = Request::of_size(free as u32 + 1);
-            prop_assert_eq!(gabl.allocate(&machine, too_many, &mut chosen), Err(Refusal::TooFewFree));
-            if free == 0 { continue; }
-            let size = 1 + ((free - 1) as f64 * share * share) as u32;
-            prop_assert_eq!(gabl.allocate(&machine, Request::of_size(size), &mut chosen), Ok(()));
-            prop_assert_eq!(chosen.len(), size as usize);
-            let mut same = Vec::new();
-            prop_assert_eq!(literal.allocate(&machine, Request::of_size(size), &mut same), Ok(()));
-            prop_assert_eq!(&chosen, &same);
-            prop_assert_eq!(gabl.stats().census.expect("units").searches, literal.stats().census.expect("units").searches);
-            prop_assert!(gabl.stats().census.expect("units").operations <= literal.stats().census.expect("units").operations);
-            machine.occupy(&chosen);
-            jobs.push(chosen);
-        }
-        for job in jobs {
-            release(&mut gabl, &mut literal, &mut machine, &job);
-        }
-        prop_assert_eq!(gabl.stats().census.expect("units").busy_list, 0);
-        prop_assert_eq!(machine.free_count(), machine.processors());
+        bench.run(&history, size, |bench| {
+            let too_many = Request::of_size(bench.machine.free_count() as u32 + 1);
+            assert_eq!(bench.start(too_many), Err(Refusal::TooFewFree));
+            let literal = bench.oracle.0.stats().census.expect("units");
+            assert_eq!(bench.census().searches, literal.searches);
+            assert!(bench.census().operations <= literal.operations);
+        });
+        bench.end_all();
     }
 
     /// In any state, a request with a shape is served iff the number of free processors is at least

@@ -3,64 +3,48 @@ mod list_implementation;
 use self::list_implementation::ListImplementation;
 use crate::mbs::*;
 use proptest::prelude::*;
+use replay_contract::{Bench, starts_and_ends};
 use replay_engine::topology::Coord;
-
-/// A machine and an allocator with the same history.
-struct Bench {
-    machine: Machine,
-    grid: Grid,
-    mbs: Mbs,
-}
 
 /// Base and longest side.
 type Unit = (Coord, u16);
 
-impl Bench {
-    fn new(machine: &str, make: impl FnOnce(&Grid) -> Mbs) -> Self {
-        let topology: Topology = machine.parse().expect("a machine");
-        let grid = topology.grid().expect("a grid").clone();
-        Self { mbs: make(&grid), machine: Machine::new(topology), grid }
+/// Starts a job and returns its blocks. `sides` are the expected sides of the blocks, in order.
+fn bases(bench: &mut Bench<Mbs>, size: u32, sides: &[u16]) -> (Vec<Unit>, Vec<NodeId>) {
+    let nodes = bench.serve(Request::of_size(size));
+    assert_eq!(bench.census().blocks as usize, sides.len());
+    let mut rest = nodes.as_slice();
+    let mut units = Vec::new();
+    for &side in sides {
+        let (unit, others) = rest.split_at(usize::from(side).pow(2));
+        units.push((bench.grid().coord(unit[0]), side));
+        rest = others;
     }
-
-    fn start(&mut self, size: u32) -> Vec<NodeId> {
-        let mut chosen = Vec::new();
-        let served = self.mbs.allocate(&self.machine, Request::of_size(size), &mut chosen);
-        assert_eq!(served, Ok(()));
-        assert_eq!(chosen.len(), size as usize);
-        // `occupy` panics if a processor is busy or chosen twice.
-        self.machine.occupy(&chosen);
-        chosen
-    }
-
-    fn end(&mut self, nodes: &[NodeId]) {
-        self.machine.release(nodes);
-        self.mbs.on_event(&self.machine, MachineEvent::Released(nodes));
-    }
-
-    /// Starts a job and returns its blocks. `sides` are the expected sides of the blocks, in order.
-    fn bases(&mut self, size: u32, sides: &[u16]) -> (Vec<Unit>, Vec<NodeId>) {
-        let nodes = self.start(size);
-        assert_eq!(self.mbs.stats().census.expect("units").blocks as usize, sides.len());
-        let mut rest = nodes.as_slice();
-        let mut units = Vec::new();
-        for &side in sides {
-            let (unit, others) = rest.split_at(usize::from(side).pow(2));
-            units.push((self.grid.coord(unit[0]), side));
-            rest = others;
-        }
-        (units, nodes)
-    }
-
-    fn free(&self) -> Vec<Vec<Unit>> {
-        let records = &self.mbs.records;
-        let class = |class| records.free_blocks(class).map(|a| (a.base, a.sides[0])).collect();
-        (0..records.forest().classes()).map(class).collect()
-    }
+    (units, nodes)
 }
 
-fn both(machine: &str) -> [Bench; 2] {
+fn free(mbs: &Mbs) -> Vec<Vec<Unit>> {
+    let class = |class| mbs.records.free_blocks(class).map(|a| (a.base, a.sides[0])).collect();
+    (0..mbs.records.forest().classes()).map(class).collect()
+}
+
+fn nodes(bench: &Bench<Mbs>, area: SubMesh) -> Vec<NodeId> {
+    let mut nodes = Vec::new();
+    area.append_to(bench.grid(), &mut nodes);
+    nodes
+}
+
+/// Takes the processors of an area, for a job of another strategy, and returns them.
+fn carve(bench: &mut Bench<Mbs>, area: SubMesh) -> Vec<NodeId> {
+    let nodes = nodes(bench, area);
+    bench.allocator.carve(area, nodes[0]);
+    bench.machine.occupy(&nodes);
+    nodes
+}
+
+fn both(machine: &str) -> [Bench<Mbs>; 2] {
     Splitting::ALL.map(|(_, splitting)| {
-        Bench::new(machine, |grid| {
+        Bench::on_grid(machine, |grid| {
             Mbs::new(grid, Division::Corners, ListOrder::RowMajor, splitting)
         })
     })
@@ -74,18 +58,18 @@ fn squares<const N: usize>(squares: [(u16, u16, u16); N]) -> Vec<Unit> {
 #[test]
 fn worked_example_on_8x8() {
     for mut bench in both("8x8") {
-        let (first, a) = bench.bases(10, &[2, 2, 1, 1]);
+        let (first, a) = bases(&mut bench, 10, &[2, 2, 1, 1]);
         assert_eq!(first, squares([(2, 0, 0), (2, 2, 0), (1, 0, 2), (1, 1, 2)]));
-        let (second, b) = bench.bases(16, &[4]);
+        let (second, b) = bases(&mut bench, 16, &[4]);
         assert_eq!(second, squares([(4, 4, 0)]));
-        let (third, c) = bench.bases(9, &[2, 2, 1]);
+        let (third, c) = bases(&mut bench, 9, &[2, 2, 1]);
         assert_eq!(third, squares([(2, 2, 2), (2, 0, 4), (1, 0, 3)]));
-        assert_eq!(bench.mbs.stats().census.expect("units").busy_list, 8);
+        assert_eq!(bench.census().busy_list, 8);
         for nodes in [b, a, c] {
             bench.end(&nodes);
         }
-        assert_eq!(bench.free(), [vec![], vec![], vec![], squares([(8, 0, 0)])]);
-        assert_eq!(bench.mbs.stats().census.expect("units").busy_list, 0);
+        assert_eq!(free(&bench.allocator), [vec![], vec![], vec![], squares([(8, 0, 0)])]);
+        assert_eq!(bench.census().busy_list, 0);
     }
 }
 
@@ -93,12 +77,10 @@ fn worked_example_on_8x8() {
 #[test]
 fn worked_example_on_16x16() {
     for mut bench in both("16x16") {
-        let (first, _) = bench.bases(72, &[8, 2, 2]);
+        let (first, _) = bases(&mut bench, 72, &[8, 2, 2]);
         assert_eq!(first, squares([(8, 0, 0), (2, 8, 0), (2, 10, 0)]));
-        let mut chosen = Vec::new();
-        let refused = bench.mbs.allocate(&bench.machine, Request::of_size(256), &mut chosen);
-        assert_eq!((refused, chosen.len()), (Err(Refusal::TooFewFree), 0));
-        let (second, _) = bench.bases(184, &[8, 8, 4, 4, 4, 2, 2]);
+        assert_eq!(bench.start(Request::of_size(256)), Err(Refusal::TooFewFree));
+        let (second, _) = bases(&mut bench, 184, &[8, 8, 4, 4, 4, 2, 2]);
         let expected =
             [(8, 0, 8), (8, 8, 8), (4, 12, 0), (4, 8, 4), (4, 12, 4), (2, 8, 2), (2, 10, 2)];
         assert_eq!(second, squares(expected));
@@ -110,19 +92,15 @@ fn worked_example_on_16x16() {
 #[test]
 fn a_job_of_16_gets_four_squares() {
     for mut bench in both("8x8") {
-        let free = squares([(2, 0, 0), (2, 6, 0), (2, 6, 2), (2, 2, 4), (2, 6, 4), (2, 6, 6)]);
+        let expected = squares([(2, 0, 0), (2, 6, 0), (2, 6, 2), (2, 2, 4), (2, 6, 4), (2, 6, 6)]);
         for (x, y) in (0..4).flat_map(|y| (0..4).map(move |x| (2 * x, 2 * y))) {
-            if !free.contains(&([x, y, 0], 2)) {
-                let area = SubMesh { base: [x, y, 0], sides: [2, 2, 1] };
-                let mut nodes = Vec::new();
-                area.append_to(&bench.grid, &mut nodes);
-                bench.mbs.carve(area, nodes[0]);
-                bench.machine.occupy(&nodes);
+            if !expected.contains(&([x, y, 0], 2)) {
+                carve(&mut bench, SubMesh { base: [x, y, 0], sides: [2, 2, 1] });
             }
         }
-        assert_eq!(bench.free(), [vec![], free.clone(), vec![], vec![]]);
-        let (units, _) = bench.bases(16, &[2, 2, 2, 2]);
-        assert_eq!(units, free[..4]);
+        assert_eq!(free(&bench.allocator), [vec![], expected.clone(), vec![], vec![]]);
+        let (units, _) = bases(&mut bench, 16, &[2, 2, 2, 2]);
+        assert_eq!(units, expected[..4]);
     }
 }
 
@@ -131,13 +109,9 @@ fn a_job_of_16_gets_four_squares() {
 fn a_job_of_five_gets_two_blocks() {
     for mut bench in both("8x8") {
         for (base, side) in [([0, 0, 0], 2), ([4, 0, 0], 1), ([4, 4, 0], 1)] {
-            let area = SubMesh { base, sides: [side, side, 1] };
-            let mut nodes = Vec::new();
-            area.append_to(&bench.grid, &mut nodes);
-            bench.mbs.carve(area, nodes[0]);
-            bench.machine.occupy(&nodes);
+            carve(&mut bench, SubMesh { base, sides: [side, side, 1] });
         }
-        let (units, _) = bench.bases(5, &[2, 1]);
+        let (units, _) = bases(&mut bench, 5, &[2, 1]);
         assert_eq!(units, squares([(2, 2, 0), (1, 5, 0)]));
     }
 }
@@ -149,41 +123,38 @@ fn splitting_ahead_considers_new_buddies_first() {
     let [mut ahead, mut on_demand] = both("8x8");
     for bench in [&mut ahead, &mut on_demand] {
         for (base, side) in [([4, 0, 0], 4), ([0, 4, 0], 4), ([4, 4, 0], 2), ([6, 4, 0], 2)] {
-            bench.mbs.records.carve(SubMesh { base, sides: [side, side, 1] });
+            bench.allocator.records.carve(SubMesh { base, sides: [side, side, 1] });
         }
-        bench.mbs.records.carve(SubMesh { base: [4, 6, 0], sides: [2, 2, 1] });
+        bench.allocator.records.carve(SubMesh { base: [4, 6, 0], sides: [2, 2, 1] });
         let busy = bench
-            .grid
+            .grid()
             .coords()
             .into_iter()
             .filter(|&[x, y, _]| (x >= 4 || y >= 4) && !(x >= 6 && y >= 6));
-        let busy: Vec<_> = busy.map(|c| bench.grid.node(c)).collect();
+        let busy: Vec<_> = busy.map(|c| bench.grid().node(c)).collect();
         bench.machine.occupy(&busy);
     }
-    assert_eq!(ahead.bases(8, &[2, 2]).0, squares([(2, 0, 0), (2, 2, 0)]));
-    assert_eq!(on_demand.bases(8, &[2, 2]).0, squares([(2, 6, 6), (2, 0, 0)]));
+    assert_eq!(bases(&mut ahead, 8, &[2, 2]).0, squares([(2, 0, 0), (2, 2, 0)]));
+    assert_eq!(bases(&mut on_demand, 8, &[2, 2]).0, squares([(2, 6, 6), (2, 0, 0)]));
 }
 
 #[test]
 fn begin_resets_the_allocator() {
-    let mut bench = Bench::new("12x10", Mbs::classic);
-    let first = bench.start(77);
-    bench.start(20);
-    bench.mbs.begin(&RunSetup::default()).expect("it works");
-    assert_eq!(bench.mbs.stats().census, Some(Census::default()));
-    bench.machine = Machine::new("12x10".parse().expect("a mesh"));
-    assert_eq!(bench.start(77), first);
-    bench.end(&first);
-    assert_eq!(bench.start(120).len(), 120);
-    assert_eq!(bench.mbs.stats().census.expect("units").blocks, 9, "the initial blocks");
+    let mut bench = Bench::on_grid("12x10", Mbs::classic);
+    let first = bench.serve(Request::of_size(77));
+    bench.serve(Request::of_size(20));
+    bench.begin();
+    assert_eq!(bench.serve(Request::of_size(77)), first);
+    bench.gets_whole(None);
+    assert_eq!(bench.census().blocks, 9, "the initial blocks");
 }
 
 #[test]
 fn cubes_divide_into_octets() {
-    let mut bench = Bench::new("4x4x4", Mbs::classic);
-    let nodes = bench.start(10);
-    let coords: Vec<_> = nodes.iter().map(|&node| bench.grid.coord(node)).collect();
-    assert_eq!(bench.mbs.stats().census.expect("units").blocks, 3);
+    let mut bench = Bench::on_grid("4x4x4", Mbs::classic);
+    let nodes = bench.serve(Request::of_size(10));
+    let coords = bench.coords(&nodes);
+    assert_eq!(bench.census().blocks, 3);
     assert_eq!(coords[..3], [[0, 0, 0], [1, 0, 0], [0, 1, 0]]);
     assert_eq!(coords[7..], [[1, 1, 1], [2, 0, 0], [3, 0, 0]]);
 }
@@ -209,44 +180,34 @@ proptest! {
     fn agrees_with_the_list_implementation(
         machine in proptest::sample::select(vec!["8x8", "12x10", "torus:7x9", "16x16", "1x13", "4x4x4", "6x5x7", "8x2x3"]),
         (division, order, splitting) in proptest::sample::select(variants()),
-        history in proptest::collection::vec((0.0..1.0f64, any::<bool>()), 1..30),
+        history in starts_and_ends(1..60),
     ) {
-        let mut bench = Bench::new(machine, |grid| Mbs::new(grid, division, order, splitting));
-        let mut list_implementation = ListImplementation::new(&bench.grid, division, order, splitting);
-        let whole = list_implementation.free.clone();
-        let mut held: Vec<(Vec<SubMesh>, Vec<NodeId>)> = Vec::new();
-        for (share, end) in history {
-            if end && !held.is_empty() {
-                let (units, nodes) = held.swap_remove((share * held.len() as f64) as usize);
-                bench.end(&nodes);
-                list_implementation.release(units);
+        let bench = Bench::on_grid(machine, |grid| Mbs::new(grid, division, order, splitting));
+        let lists = ListImplementation::new(bench.grid(), division, order, splitting);
+        let whole = lists.free.clone();
+        let mut bench = bench.with_oracle(lists);
+        let size = |machine: &Machine, share: f64, _| {
+            Request::of_size(1 + (machine.free_count().saturating_sub(1) as f64 * share * share) as u32)
+        };
+        bench.run(&history, size, |bench| {
+            let (records, lists) = (&bench.allocator.records, &bench.oracle);
+            if let Some((_, Ok(nodes))) = bench.decisions.last()
+                && let Some(units) = lists.held.get(&nodes[0])
+            {
+                assert_eq!(bench.census().blocks as usize, units.len());
             }
-            let free = bench.machine.free_count();
-            if free > 0 {
-                let size = 1 + ((free - 1) as f64 * share * share) as u32;
-                let units = list_implementation.allocate(size);
-                let nodes = bench.start(size);
-                let mut expected = Vec::new();
-                units.iter().for_each(|unit| unit.append_to(&bench.grid, &mut expected));
-                prop_assert_eq!(&nodes, &expected);
-                prop_assert_eq!(bench.mbs.stats().census.expect("units").blocks as usize, units.len());
-                held.push((units, nodes));
+            let units: usize = lists.held.values().map(Vec::len).sum();
+            assert_eq!(bench.census().busy_list as usize, units);
+            for class in 0..records.forest().classes() {
+                let list = lists.free.get(&records.forest().volume(class));
+                let expected: Vec<_> = list.into_iter().flat_map(|list| list.values().copied()).collect();
+                assert_eq!(records.free_blocks(class).collect::<Vec<_>>(), expected);
             }
-            let units: usize = held.iter().map(|(units, _)| units.len()).sum();
-            prop_assert_eq!(bench.mbs.stats().census.expect("units").busy_list as usize, units);
-            for class in 0..bench.mbs.records.forest().classes() {
-                let volume = bench.mbs.records.forest().volume(class);
-                let expected: Vec<_> = list_implementation.free.get(&volume).into_iter().flat_map(|l| l.values().copied()).collect();
-                prop_assert_eq!(bench.mbs.records.free_blocks(class).collect::<Vec<_>>(), expected);
-            }
-        }
-        for (units, nodes) in held {
-            bench.end(&nodes);
-            list_implementation.release(units);
-        }
-        list_implementation.free.retain(|_, list| !list.is_empty());
-        prop_assert!(list_implementation.free.iter().eq(whole.iter().filter(|(_, list)| !list.is_empty())));
-        let records = &bench.mbs.records;
+        });
+        bench.end_all();
+        bench.oracle.free.retain(|_, list| !list.is_empty());
+        prop_assert!(bench.oracle.free.iter().eq(whole.iter().filter(|(_, list)| !list.is_empty())));
+        let records = &bench.allocator.records;
         let free: usize = (0..records.forest().classes()).map(|class| records.free(class)).sum();
         prop_assert_eq!(free, records.forest().initial().len());
     }
@@ -259,41 +220,37 @@ proptest! {
         division in proptest::sample::select(vec![Division::Corners, Division::Halves]),
         areas in proptest::collection::vec(((0u16..16, 0u16..16, 0u16..7), (1u16..9, 1u16..9, 1u16..5), any::<bool>()), 1..25),
     ) {
-        let mut bench = Bench::new(machine, |grid| {
+        let mut bench = Bench::on_grid(machine, |grid| {
             Mbs::new(grid, division, ListOrder::RowMajor, Splitting::Ahead)
         });
         let mut held: Vec<Vec<NodeId>> = Vec::new();
         for ((x, y, z), (w, d, h), end) in areas {
             if end && !held.is_empty() {
                 let nodes = held.swap_remove(usize::from(x) % held.len());
-                bench.end(&nodes);
+                bench.machine.release(&nodes);
+                bench.allocator.on_event(&bench.machine, MachineEvent::Released(&nodes));
             }
-            let extents = bench.grid.axes().map(|axis| axis.extent);
+            let extents = bench.grid().axes().map(|axis| axis.extent);
             let base = [x % extents[0], y % extents[1], z % extents[2]];
             let sides = [w, d, h];
             let sides = std::array::from_fn(|i| sides[i].min(extents[i] - base[i]));
             let area = SubMesh { base, sides };
-            let mut nodes = Vec::new();
-            area.append_to(&bench.grid, &mut nodes);
-            if nodes.iter().all(|&node| bench.machine.is_free(node)) {
-                bench.mbs.carve(area, nodes[0]);
-                bench.machine.occupy(&nodes);
-                held.push(nodes);
-            }
-            let forest = bench.mbs.records.forest();
-            let free = |area: SubMesh| {
-                let mut nodes = Vec::new();
-                area.append_to(&bench.grid, &mut nodes);
-                nodes.into_iter().all(|node| bench.machine.is_free(node))
+            let is_free = |bench: &Bench<Mbs>, area: SubMesh| {
+                nodes(bench, area).into_iter().all(|node| bench.machine.is_free(node))
             };
+            if is_free(&bench, area) {
+                held.push(carve(&mut bench, area));
+            }
+            let free = |area: SubMesh| is_free(&bench, area);
+            let forest = bench.allocator.records.forest();
             for class in 0..forest.classes() {
                 let blocks = (0..forest.len(class)).map(|number| forest.block(class, number));
                 let maximal = blocks.filter(|&block| free(forest.area(block))
                     && forest.parent(block).is_none_or(|parent| !free(forest.area(parent))));
                 let expected: Vec<_> = maximal.map(|block| forest.area(block)).collect();
-                prop_assert_eq!(bench.mbs.records.free_blocks(class).collect::<Vec<_>>(), expected);
+                prop_assert_eq!(bench.allocator.records.free_blocks(class).collect::<Vec<_>>(), expected);
             }
-            prop_assert_eq!(bench.mbs.stats().census.expect("units").busy_list as usize, held.len());
+            prop_assert_eq!(bench.census().busy_list as usize, held.len());
         }
     }
 }

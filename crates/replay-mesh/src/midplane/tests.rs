@@ -1,66 +1,53 @@
 use crate::contiguous::reference::{self, grid};
 use crate::midplane::*;
 use proptest::prelude::*;
+use replay_contract::Bench;
 use replay_engine::naming::NameError;
-
-fn machine(topology: &str) -> Machine {
-    Machine::new(topology.parse().expect("a machine"))
-}
 
 fn request(sides: [u16; 3]) -> Request {
     Request::shaped(volume(sides) as u32, Some(sides))
 }
 
-/// Allocates a request, occupies its processors, and returns the corners of its box.
-fn corners(midplane: &mut Midplane, machine: &mut Machine, request: Request) -> [[u16; 3]; 2] {
-    let mut chosen = Vec::new();
-    midplane.allocate(machine, request, &mut chosen).expect("it fits");
-    machine.occupy(&chosen);
-    [chosen[0], chosen[chosen.len() - 1]].map(|node| grid(machine).coord(node))
+fn on(machine: Machine, unit: [u16; 3], rotate: bool) -> Bench<Midplane> {
+    let midplane = Midplane::new(grid(&machine), unit, Shaping::default(), rotate);
+    Bench::new(machine, midplane.expect("whole units"))
+}
+
+fn on_empty(rotate: bool) -> Bench<Midplane> {
+    on(Machine::new("16x16x24".parse().expect("a machine")), MIDPLANE, rotate)
+}
+
+/// Starts a job and returns the corners of its box.
+fn corners(bench: &mut Bench<Midplane>, request: Request) -> [[u16; 3]; 2] {
+    let chosen = bench.serve(request);
+    [chosen[0], chosen[chosen.len() - 1]].map(|node| bench.grid().coord(node))
 }
 
 #[test]
 fn jobs_get_whole_units() {
-    let mut machine = machine("16x16x24");
-    let mut midplane =
-        Midplane::new(grid(&machine), MIDPLANE, Shaping::default(), true).expect("whole units");
+    let mut bench = on_empty(true);
     // 513 processors need two midplanes; a row along x is tried first.
-    let first = corners(&mut midplane, &mut machine, Request::of_size(513));
-    assert_eq!(first, [[0, 0, 0], [15, 7, 7]]);
-    assert_eq!(machine.free_count(), 10 * 512);
+    assert_eq!(corners(&mut bench, Request::of_size(513)), [[0, 0, 0], [15, 7, 7]]);
+    assert_eq!(bench.machine.free_count(), 10 * 512);
     // A job of 8 x 9 x 20 needs 1 x 2 x 3 midplanes, but a midplane is busy at each x. If the job
     // is rotated to 9 x 8 x 20, it needs 2 x 1 x 3 midplanes, which fit at y = 1.
-    let second = corners(&mut midplane, &mut machine, request([8, 9, 20]));
-    assert_eq!(second, [[0, 8, 0], [15, 15, 23]]);
-    let third = corners(&mut midplane, &mut machine, Request::of_size(1));
-    assert_eq!(third, [[0, 0, 8], [7, 7, 15]]);
-    assert_eq!(
-        (
-            midplane.stats().census.expect("units").blocks,
-            midplane.stats().census.expect("units").busy_list
-        ),
-        (1, 3)
-    );
+    assert_eq!(corners(&mut bench, request([8, 9, 20])), [[0, 8, 0], [15, 15, 23]]);
+    assert_eq!(corners(&mut bench, Request::of_size(1)), [[0, 0, 8], [7, 7, 15]]);
+    assert_eq!(bench.units(), (1, 3));
     // The three free midplanes form an L, so no box of three is free.
-    let mut none = Vec::new();
-    let refused = midplane.allocate(&machine, Request::of_size(3 * 512), &mut none);
-    assert_eq!(refused, Err(Refusal::Fragmented));
+    assert_eq!(bench.start(Request::of_size(3 * 512)), Err(Refusal::Fragmented));
     // Both sizes need more than three midplanes.
     for size in [3 * 512 + 1, 4 * 512] {
-        let refused = midplane.allocate(&machine, Request::of_size(size), &mut none);
-        assert_eq!(refused, Err(Refusal::TooFewFree));
+        assert_eq!(bench.start(Request::of_size(size)), Err(Refusal::TooFewFree));
     }
 }
 
 #[test]
 fn without_rotation_only_the_given_orientation_is_tried() {
-    let mut machine = machine("16x16x24");
-    let grid = grid(&machine).clone();
-    let mut fixed = Midplane::new(&grid, MIDPLANE, Shaping::default(), false).expect("whole");
-    let busy = reference::nodes(&grid, [0; 3], [16, 8, 8]);
-    machine.occupy(&busy);
-    let refused = fixed.allocate(&machine, request([8, 9, 20]), &mut Vec::new());
-    assert_eq!(refused, Err(Refusal::Fragmented));
+    let mut bench = on_empty(false);
+    let busy = reference::nodes(bench.grid(), [0; 3], [16, 8, 8]);
+    bench.machine.occupy(&busy);
+    assert_eq!(bench.start(request([8, 9, 20])), Err(Refusal::Fragmented));
 }
 
 #[test]
@@ -109,10 +96,6 @@ proptest! {
         let unit_busy: Vec<_> = units_grid.coords().into_iter()
             .map(|at| !reference::is_free(&machine, on_unit(at), unit)).collect();
         let of_units = reference::machine(small, &unit_busy);
-        let mut midplane =
-            Midplane::new(grid(&machine), unit, Shaping::default(), true).expect("whole units");
-        let mut chosen = Vec::new();
-        let result = midplane.allocate(&machine, request(sides), &mut chosen);
         let boxes = replay_engine::allocator::submesh::permutations(sides, 3)
             .map(|sides| [0, 1, 2].map(|i| sides[i].div_ceil(unit[i])));
         let expected = boxes.into_iter().find_map(|sides| {
@@ -120,6 +103,6 @@ proptest! {
             let nodes = |&base| reference::nodes(grid(&machine), on_unit(base), on_unit(sides));
             bases.first().map(nodes)
         });
-        prop_assert_eq!(result.ok().map(|()| chosen), expected);
+        prop_assert_eq!(on(machine, unit, true).start(request(sides)).ok(), expected);
     }
 }

@@ -6,13 +6,12 @@ use std::collections::HashSet;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::meshes::all_pairs;
+use super::{meshes::all_pairs, on};
 use crate::hypercube::auxiliary::{Auxiliary, Release};
 use crate::hypercube::free_list::FreeList;
+use replay_engine::allocator::Request;
 use replay_engine::allocator::subcube::SidesRule;
-use replay_engine::allocator::{Allocator, MachineEvent, Request};
-use replay_engine::machine::Machine;
-use replay_engine::topology::{Hypercube, NodeId, Topology};
+use replay_engine::topology::NodeId;
 
 type Channels = HashSet<(u32, u32)>;
 
@@ -20,12 +19,11 @@ type Channels = HashSet<(u32, u32)>;
 /// hypercube of six dimensions, and small jobs start and end in its unused parts.
 fn count_conflicts(release: Release, seeds: u64) -> usize {
     let shapes = [(1, 1), (1, 2), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (3, 3), (2, 4)];
-    let cube = Hypercube::new(6).expect("a hypercube");
     let mut found = 0;
     for seed in 0..seeds {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut machine = Machine::new(Topology::Hypercube(cube));
-        let mut allocator = Auxiliary::new(&cube, SidesRule::Exact, release, FreeList::new(6));
+        let mut bench =
+            on(6, |cube| Auxiliary::new(cube, SidesRule::Exact, release, FreeList::new(6)));
         let mut running: Vec<(Vec<NodeId>, Channels)> = vec![];
         let mut shape = (5, 5);
         for _ in 0..300 {
@@ -33,16 +31,13 @@ fn count_conflicts(release: Release, seeds: u64) -> usize {
                 u32::from(shape.0) * u32::from(shape.1),
                 Some([shape.0, shape.1, 1]),
             );
-            let mut nodes = vec![];
-            if allocator.allocate(&machine, request, &mut nodes).is_ok() {
-                machine.occupy(&nodes);
+            if let Ok(nodes) = bench.start(request) {
                 let own = all_pairs(&nodes.iter().map(|node| node.0).collect::<Vec<_>>());
                 found += running.iter().filter(|(_, other)| !own.is_disjoint(other)).count();
                 running.push((nodes, own));
             } else if running.len() > 1 {
                 let (nodes, _) = running.swap_remove(random.random_range(1..running.len()));
-                machine.release(&nodes);
-                allocator.on_event(&machine, MachineEvent::Released(&nodes));
+                bench.end(&nodes);
             }
             shape = shapes[random.random_range(0..shapes.len())];
         }

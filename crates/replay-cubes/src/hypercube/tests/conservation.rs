@@ -8,11 +8,11 @@ use crate::hypercube::free_list::FreeList;
 use crate::hypercube::lists::CubeLists;
 use crate::hypercube::non_cubic::NonCubic;
 use crate::hypercube::tests::agreement::releases;
-use crate::hypercube::tests::cubic_strategies;
+use crate::hypercube::tests::{cubic_strategies, on};
+use replay_contract::{Bench, Event, starts_and_ends};
 use replay_engine::allocator::subcube::SidesRule;
-use replay_engine::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup};
+use replay_engine::allocator::{Allocator, Refusal, Request};
 use replay_engine::machine::Machine;
-use replay_engine::topology::{Hypercube, NodeId, Topology};
 
 /// Adds to `times`, for each processor, the number of listed cubes that contain it.
 fn add_lists(times: &mut [u32], lists: &CubeLists, n: u32) {
@@ -25,61 +25,35 @@ fn add_lists(times: &mut [u32], lists: &CubeLists, n: u32) {
 /// lists and the running jobs together contain each processor exactly once; `count` counts the
 /// processors in the lists. After all jobs have ended, one job gets the whole machine.
 fn run_and_count<A: Allocator>(
-    n: u32,
-    allocator: &mut A,
-    history: &[(f64, f64, bool)],
+    mut bench: Bench<A>,
+    history: &[Event],
     count: impl Fn(&A, &Machine, &mut [u32]),
-) -> Result<(), TestCaseError> {
-    let cube = Hypercube::new(n as u8).expect("a hypercube");
-    let mut machine = Machine::new(Topology::Hypercube(cube));
-    let mut held: Vec<Vec<NodeId>> = vec![];
-    for &(share, place, end) in history {
-        if end && !held.is_empty() {
-            let nodes = held.swap_remove((place * held.len() as f64) as usize);
-            machine.release(&nodes);
-            allocator.on_event(&machine, MachineEvent::Released(&nodes));
-        } else {
-            let side = |share: f64| 1 + (share * share * f64::from(1 << (n / 2 + 1))) as u16;
-            let shape = [side(share), side(place), 1];
-            let size = shape.iter().map(|&side| u32::from(side)).product();
-            let shape = (share > 0.3).then_some(shape);
-            let mut nodes = vec![];
-            match allocator.allocate(&machine, Request::shaped(size, shape), &mut nodes) {
-                Ok(()) => {
-                    prop_assert!(nodes.len() >= size as usize);
-                    let largest = allocator.bounds(Request::shaped(size, shape)).max_processors;
-                    prop_assert!(nodes.len() as u64 <= largest);
-                    // Panics if a processor is not free or occurs twice.
-                    machine.occupy(&nodes);
-                    held.push(nodes);
-                }
-                Err(Refusal::TooFewFree) => prop_assert!(nodes.is_empty()),
-                Err(Refusal::Postponed { .. }) => unreachable!("no size is postponed"),
-                Err(Refusal::Cancelled(_)) => prop_assert!(false, "the run was not cancelled"),
-                Err(Refusal::Fragmented) => {
-                    prop_assert!(nodes.is_empty());
-                    prop_assert!(size as usize <= machine.free_count());
-                }
-            }
-        }
+) {
+    let n = bench.machine.processors().ilog2();
+    let request = |_: &Machine, share: f64, place: f64| {
+        let side = |share: f64| 1 + (share * share * f64::from(1 << (n / 2 + 1))) as u16;
+        let shape = [side(share), side(place), 1];
+        let size = shape.iter().map(|&side| u32::from(side)).product();
+        Request::shaped(size, (share > 0.3).then_some(shape))
+    };
+    bench.run(history, request, |bench| {
+        let postponed = |refusal: &Refusal| matches!(refusal, Refusal::Postponed { .. });
+        let last = bench.decisions.last();
+        assert!(last.is_none_or(|(_, outcome)| !outcome.as_ref().is_err_and(postponed)));
+        bench.refuses_by_count();
         let mut times = vec![0; 1 << n];
-        count(allocator, &machine, &mut times);
-        held.iter().flatten().for_each(|node| times[node.index()] += 1);
-        prop_assert!(times.iter().all(|&times| times == 1), "{times:?}");
-    }
-    for nodes in held {
-        machine.release(&nodes);
-        allocator.on_event(&machine, MachineEvent::Released(&nodes));
-    }
-    prop_assert_eq!(allocator.stats().census.map(|census| census.busy_list), Some(0));
-    let mut nodes = vec![];
-    prop_assert_eq!(allocator.allocate(&machine, Request::of_size(1 << n), &mut nodes), Ok(()));
-    allocator.begin(&RunSetup::default()).expect("it works");
-    Ok(())
+        count(&bench.allocator, &bench.machine, &mut times);
+        bench.held().flatten().for_each(|node| times[node.index()] += 1);
+        assert!(times.iter().all(|&times| times == 1), "{times:?}");
+    });
+    bench.end_all();
+    assert_eq!(bench.census().busy_list, 0);
+    bench.gets_whole(None);
+    bench.begin();
 }
 
-fn history() -> impl Strategy<Value = Vec<(f64, f64, bool)>> {
-    proptest::collection::vec((0.0..1.0, 0.0..1.0, any::<bool>()), 1..120)
+fn history() -> impl Strategy<Value = Vec<Event>> {
+    starts_and_ends(1..120)
 }
 
 proptest! {
@@ -87,21 +61,19 @@ proptest! {
 
     #[test]
     fn processors_are_in_the_free_list_or_a_job(n in 0u32..=8, history in history()) {
-        let cube = Hypercube::new(n as u8).expect("a hypercube");
-        let mut allocator = Cubic::new(&cube, SidesRule::Exact, FreeList::new(n));
-        run_and_count(n, &mut allocator, &history, |allocator, _, times| {
+        let bench = on(n, |cube| Cubic::new(cube, SidesRule::Exact, FreeList::new(n)));
+        run_and_count(bench, &history, |allocator, _, times| {
             add_lists(times, allocator.subcubes.lists(), n);
-        })?;
+        });
     }
 
     #[test]
     fn processors_are_in_one_of_two_lists_or_a_job(n in 0u32..=8, release in releases(), history in history()) {
-        let cube = Hypercube::new(n as u8).expect("a hypercube");
-        let mut allocator = Auxiliary::new(&cube, SidesRule::Exact, release, FreeList::new(n));
-        run_and_count(n, &mut allocator, &history, |allocator, _, times| {
+        let bench = on(n, |cube| Auxiliary::new(cube, SidesRule::Exact, release, FreeList::new(n)));
+        run_and_count(bench, &history, |allocator, _, times| {
             add_lists(times, allocator.subcubes.lists(), n);
             add_lists(times, &allocator.lists, n);
-        })?;
+        });
     }
 
     #[test]
@@ -111,11 +83,10 @@ proptest! {
         adjacent in any::<bool>(),
         history in history(),
     ) {
-        let cube = Hypercube::new(n as u8).expect("a hypercube");
-        let mut allocator = NonCubic::new(&cube, cubes, adjacent);
-        run_and_count(n, &mut allocator, &history, |allocator, _, times| {
+        let bench = on(n, |cube| NonCubic::new(cube, cubes, adjacent));
+        run_and_count(bench, &history, |allocator, _, times| {
             add_lists(times, allocator.list.lists(), n);
-        })?;
+        });
     }
 
     /// Most cubic strategies keep no lists. The test therefore checks that no processor is
@@ -123,14 +94,13 @@ proptest! {
     /// also used under an auxiliary list.
     #[test]
     fn strategies_lose_no_processors(n in 0u32..=7, history in history()) {
-        let cube = Hypercube::new(n as u8).expect("a hypercube");
         for (_, subcubes) in cubic_strategies(n) {
-            let mut allocator = Cubic::new(&cube, SidesRule::Compact, subcubes);
-            run_and_count(n, &mut allocator, &history, count_free)?;
+            let bench = on(n, |cube| Cubic::new(cube, SidesRule::Compact, subcubes));
+            run_and_count(bench, &history, count_free);
         }
         for (_, subcubes) in cubic_strategies(n) {
-            let mut allocator = Auxiliary::new(&cube, SidesRule::Row, Release::Literal, subcubes);
-            run_and_count(n, &mut allocator, &history, count_free)?;
+            let bench = on(n, |cube| Auxiliary::new(cube, SidesRule::Row, Release::Literal, subcubes));
+            run_and_count(bench, &history, count_free);
         }
     }
 }
@@ -144,17 +114,11 @@ fn count_free<A>(_: &A, machine: &Machine, times: &mut [u32]) {
 #[test]
 fn an_empty_machine_serves_every_size() {
     for n in 0..=7u32 {
-        let cube = Hypercube::new(n as u8).expect("a hypercube");
-        let mut machine = Machine::new(Topology::Hypercube(cube));
-        let mut allocator = NonCubic::new(&cube, u32::MAX, true);
+        let mut bench = on(n, |cube| NonCubic::new(cube, u32::MAX, true));
         for size in (1..=1u32 << n).chain((1..=1 << n).rev()) {
-            let mut nodes = vec![];
-            let request = Request::of_size(size);
-            assert_eq!(allocator.allocate(&machine, request, &mut nodes), Ok(()), "{n} {size}");
+            let nodes = bench.serve(Request::of_size(size));
             assert_eq!(nodes.len(), size as usize);
-            machine.occupy(&nodes);
-            machine.release(&nodes);
-            allocator.on_event(&machine, MachineEvent::Released(&nodes));
+            bench.end(&nodes);
         }
     }
 }
@@ -162,17 +126,12 @@ fn an_empty_machine_serves_every_size() {
 /// A mesh that needs more dimensions than the hypercube has is refused.
 #[test]
 fn refuses_meshes_that_cannot_be_embedded() {
-    let cube = Hypercube::new(10).expect("a hypercube");
-    let machine = Machine::new(Topology::Hypercube(cube));
-    let mut allocator =
-        Auxiliary::new(&cube, SidesRule::Exact, Release::Literal, FreeList::new(10));
+    let mut bench =
+        on(10, |cube| Auxiliary::new(cube, SidesRule::Exact, Release::Literal, FreeList::new(10)));
     // 20 x 33 has 660 processors and needs eleven dimensions.
     for shape in [[20, 33, 1], [1, 1024, 2], [u16::MAX, u16::MAX, u16::MAX], [0, 4, 1]] {
         let size = shape.iter().map(|&side| u64::from(side)).product::<u64>().clamp(1, 2048) as u32;
-        let mut nodes = vec![];
-        let request = Request::shaped(size, Some(shape));
-        assert_eq!(allocator.allocate(&machine, request, &mut nodes), Err(Refusal::TooFewFree));
+        assert_eq!(bench.start(Request::shaped(size, Some(shape))), Err(Refusal::TooFewFree));
     }
-    let request = Request::shaped(1024, Some([1, 1024, 1]));
-    assert_eq!(allocator.allocate(&machine, request, &mut vec![]), Ok(()));
+    bench.serve(Request::shaped(1024, Some([1, 1024, 1])));
 }

@@ -13,7 +13,17 @@ mod vectors;
 use crate::hypercube::block_search::BlockSearch;
 use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::{free_list, maximal_set, multiple_gray_code};
+use replay_contract::Bench;
+use replay_engine::allocator::Allocator;
 use replay_engine::allocator::subcube::Cube;
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Hypercube, Topology};
+
+/// Returns a bench on an empty hypercube of `n` dimensions.
+fn on<A: Allocator>(n: u32, allocator: impl FnOnce(&Hypercube) -> A) -> Bench<A> {
+    let cube = Hypercube::new(n as u8).expect("a hypercube");
+    Bench::new(Machine::new(Topology::Hypercube(cube)), allocator(&cube))
+}
 
 fn cube(text: &str) -> Cube {
     text.parse().expect("a subcube")

@@ -1,11 +1,15 @@
 //! Reference implementations that follow the definitions of the strategies directly.
 
+use std::collections::HashMap;
+
 use crate::hypercube::auxiliary::Release;
 use crate::hypercube::cubic::Subcubes;
 use crate::hypercube::multiple_gray_code::MultipleGrayCode;
-use replay_engine::allocator::subcube::Cube;
-use replay_engine::allocator::subcube::Mesh;
-use replay_engine::allocator::subcube::gray;
+use replay_contract::{Expected, Oracle};
+use replay_engine::allocator::subcube::{Cube, Mesh, gray};
+use replay_engine::allocator::{MachineEvent, Request};
+use replay_engine::machine::Machine;
+use replay_engine::topology::NodeId;
 
 /// Returns every subcube of `k` dimensions of a hypercube of `n` dimensions, in order of stars and
 /// then of bases.
@@ -313,6 +317,30 @@ pub struct Auxiliary {
     pub lists: Vec<Vec<(Cube, usize)>>,
     pub jobs: Vec<Job>,
     release: Release,
+    /// The running jobs, by their first processors.
+    running: HashMap<NodeId, usize>,
+}
+
+impl Oracle for Auxiliary {
+    fn expect(&mut self, machine: &Machine, request: Request) -> Expected {
+        let mesh = Mesh::new(request.shape.expect("a shape").map(u32::from));
+        // The definition does not describe requests for more processors than are free.
+        if 1 << mesh.dimension() > machine.free_count() {
+            return Expected::Refused(None);
+        }
+        let Some(job) = self.allocate(mesh) else { return Expected::Refused(None) };
+        let mut nodes = vec![];
+        mesh.append_to(self.jobs[job].host, &mut nodes);
+        self.running.insert(nodes[0], job);
+        Expected::Nodes(nodes)
+    }
+
+    fn on_event(&mut self, _: &Machine, event: MachineEvent<'_>) {
+        if let MachineEvent::Released(nodes) = event {
+            let job = self.running.remove(&nodes[0]).expect("a job");
+            self.release(job);
+        }
+    }
 }
 
 pub struct Job {
@@ -327,11 +355,10 @@ pub struct Job {
 impl Auxiliary {
     pub fn new(n: u32, release: Release) -> Self {
         let lists = vec![vec![]; n as usize + 1];
-        Self { n, base: FreeList::new(n), lists, jobs: vec![], release }
+        Self { n, base: FreeList::new(n), lists, jobs: vec![], release, running: HashMap::new() }
     }
 
-    pub fn allocate(&mut self, sides: [u32; 3]) -> Option<usize> {
-        let mesh = Mesh::new(sides);
+    fn allocate(&mut self, mesh: Mesh) -> Option<usize> {
         let k = mesh.dimension() as usize;
         if k > self.n as usize {
             return None;
@@ -366,7 +393,7 @@ impl Auxiliary {
     }
 
     /// Ends a job and returns its coalesced cubes.
-    pub fn release(&mut self, job: usize) -> Vec<Cube> {
+    fn release(&mut self, job: usize) -> Vec<Cube> {
         self.jobs[job].running = false;
         let mut cubes = vec![];
         self.jobs[job].mesh.append_region(&mut cubes);
@@ -409,10 +436,34 @@ pub struct NonCubic {
     pub base: FreeList,
     pub cubes: u32,
     pub adjacent: bool,
+    /// The cubes of the running jobs, by their first processors.
+    pub held: HashMap<NodeId, Vec<Cube>>,
+}
+
+impl Oracle for NonCubic {
+    fn expect(&mut self, machine: &Machine, request: Request) -> Expected {
+        let n = self.base.n;
+        // The definition does not describe requests for more processors than are free.
+        let rounded = (request.size..=1 << n).find(|size| size.count_ones() <= self.cubes);
+        if rounded.is_none_or(|size| size as usize > machine.free_count()) {
+            return Expected::Refused(None);
+        }
+        let Some(cubes) = self.allocate(request.size) else { return Expected::Refused(None) };
+        let nodes: Vec<NodeId> = cubes.iter().flat_map(|cube| cube.nodes()).collect();
+        self.held.insert(nodes[0], cubes);
+        Expected::Nodes(nodes)
+    }
+
+    fn on_event(&mut self, _: &Machine, event: MachineEvent<'_>) {
+        if let MachineEvent::Released(nodes) = event {
+            let cubes = self.held.remove(&nodes[0]).expect("a job");
+            cubes.into_iter().for_each(|cube| self.base.give(cube));
+        }
+    }
 }
 
 impl NonCubic {
-    pub fn allocate(&mut self, size: u32) -> Option<Vec<Cube>> {
+    fn allocate(&mut self, size: u32) -> Option<Vec<Cube>> {
         let n = self.base.n;
         let mut rest = (size..=1 << n).find(|size| size.count_ones() <= self.cubes)?;
         let mut taken: Vec<Cube> = vec![];

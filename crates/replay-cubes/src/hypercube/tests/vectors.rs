@@ -4,26 +4,23 @@ use crate::hypercube::auxiliary::{Auxiliary, Release};
 use crate::hypercube::cubic::Cubic;
 use crate::hypercube::free_list::FreeList;
 use crate::hypercube::lists::CubeLists;
-use crate::hypercube::tests::cube;
+use crate::hypercube::tests::{cube, on};
+use replay_contract::Bench;
 use replay_engine::allocator::subcube::Cube;
 use replay_engine::allocator::subcube::SidesRule;
-use replay_engine::allocator::{Allocator, MachineEvent, Refusal, Request};
-use replay_engine::machine::Machine;
-use replay_engine::topology::{Hypercube, NodeId, Topology};
+use replay_engine::allocator::{Allocator, Refusal, Request};
+use replay_engine::topology::{Hypercube, NodeId};
 
-/// A machine with its allocator and the running jobs J1, J2, ...
+/// A bench and the jobs J1, J2, ...
 struct Stage<A> {
     n: u32,
-    machine: Machine,
-    allocator: A,
+    bench: Bench<A>,
     jobs: Vec<Vec<NodeId>>,
 }
 
 impl<A: Allocator> Stage<A> {
-    fn new(n: u32, allocator: impl Fn(&Hypercube) -> A) -> Self {
-        let cube = Hypercube::new(n as u8).expect("a hypercube");
-        let machine = Machine::new(Topology::Hypercube(cube));
-        Self { n, machine, allocator: allocator(&cube), jobs: vec![] }
+    fn new(n: u32, allocator: impl FnOnce(&Hypercube) -> A) -> Self {
+        Self { n, bench: on(n, allocator), jobs: vec![] }
     }
 
     /// Starts the next job. Refused jobs are numbered too. `host` is the expected subcube of the
@@ -31,28 +28,22 @@ impl<A: Allocator> Stage<A> {
     #[track_caller]
     fn start(&mut self, x: u16, y: u16, host: &str) {
         let size = u32::from(x) * u32::from(y);
-        let mut nodes = vec![];
-        let request = Request::shaped(size, Some([x, y, 1]));
-        assert_eq!(self.allocator.allocate(&self.machine, request, &mut nodes), Ok(()));
+        let nodes = self.bench.serve(Request::shaped(size, Some([x, y, 1])));
         let host = cube(host);
         assert_eq!((host.text(self.n).len(), nodes[0].0), (self.n as usize, host.base));
         assert!(nodes.iter().all(|node| host.contains(node.0)), "{nodes:?}");
-        self.machine.occupy(&nodes);
         self.jobs.push(nodes);
     }
 
     #[track_caller]
     fn fails(&mut self, x: u16, y: u16, refusal: Refusal) {
         let request = Request::shaped(u32::from(x * y), Some([x, y, 1]));
-        let outcome = self.allocator.allocate(&self.machine, request, &mut vec![]);
-        assert_eq!(outcome, Err(refusal));
+        assert_eq!(self.bench.start(request), Err(refusal));
         self.jobs.push(vec![]);
     }
 
     fn end(&mut self, job: usize) {
-        let nodes = std::mem::take(&mut self.jobs[job - 1]);
-        self.machine.release(&nodes);
-        self.allocator.on_event(&self.machine, MachineEvent::Released(&nodes));
+        self.bench.end(&std::mem::take(&mut self.jobs[job - 1]));
     }
 }
 
@@ -75,13 +66,13 @@ impl Stage<Afl> {
     /// Cubes are in order of decreasing dimension, and in list order within a dimension.
     #[track_caller]
     fn check(&self, free: &[&str], left: &[&str]) {
-        assert_eq!(texts(self.allocator.subcubes.lists(), self.n), free, "free");
+        assert_eq!(texts(self.bench.allocator.subcubes.lists(), self.n), free, "free");
         let owned = |cube: Cube| {
-            let owner = self.allocator.owner(cube).expect("an owner");
+            let owner = self.bench.allocator.owner(cube).expect("an owner");
             let job = self.jobs.iter().position(|nodes| nodes.first() == Some(&owner));
             format!("{}@{}", cube.text(self.n), job.expect("it runs") + 1)
         };
-        let lists = &self.allocator.lists;
+        let lists = &self.bench.allocator.lists;
         let found: Vec<String> = (0..=self.n).rev().flat_map(|k| lists.of(k)).map(owned).collect();
         assert_eq!(found, left, "left");
     }
@@ -91,12 +82,12 @@ impl Stage<Afl> {
 fn tv_fl() {
     let mut stage = Stage::new(6, |cube| Cubic::new(cube, SidesRule::Exact, FreeList::new(6)));
     stage.start(4, 6, "0*****");
-    assert_eq!(texts(stage.allocator.subcubes.lists(), 6), ["1*****"]);
+    assert_eq!(texts(stage.bench.allocator.subcubes.lists(), 6), ["1*****"]);
     stage.start(4, 2, "100***");
-    assert_eq!(texts(stage.allocator.subcubes.lists(), 6), ["11****", "101***"]);
+    assert_eq!(texts(stage.bench.allocator.subcubes.lists(), 6), ["11****", "101***"]);
     // The subcube needs 32 processors, but only 24 processors are free.
     stage.fails(4, 6, Refusal::TooFewFree);
-    assert_eq!(texts(stage.allocator.subcubes.lists(), 6), ["11****", "101***"]);
+    assert_eq!(texts(stage.bench.allocator.subcubes.lists(), 6), ["11****", "101***"]);
 }
 
 #[test]
@@ -209,10 +200,10 @@ fn tv_d() {
     ];
     stage.check(&[], &left);
     stage.end(1);
-    let free = texts(stage.allocator.subcubes.lists(), 10);
+    let free = texts(stage.bench.allocator.subcubes.lists(), 10);
     assert_eq!(free, ["0*********", "110*******"]);
     stage.end(3);
-    let free = texts(stage.allocator.subcubes.lists(), 10);
+    let free = texts(stage.bench.allocator.subcubes.lists(), 10);
     assert_eq!(free, ["0*********", "11********"]);
     stage.end(2);
     stage.check(&["**********"], &[]);

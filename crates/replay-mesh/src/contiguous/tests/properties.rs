@@ -1,11 +1,14 @@
 //! Compares every strategy with its brute-force definition in random states.
 
+use std::collections::HashMap;
+
 use crate::contiguous::reference::{self, bases, frame, grid};
 use crate::contiguous::scan::Scan;
-use crate::contiguous::tests::{MESH_STRATEGIES, build, choice, request, serve};
+use crate::contiguous::tests::{MESH_STRATEGIES, choice, on, on_empty, request, serve};
 use proptest::prelude::*;
+use replay_contract::{Expected, Oracle, starts_and_ends};
 use replay_engine::allocator::submesh::{SubMesh, permutations, volume};
-use replay_engine::allocator::{MachineEvent, Refusal, Request};
+use replay_engine::allocator::{MachineEvent, Request};
 use replay_engine::machine::Machine;
 use replay_engine::topology::{Coord, NodeId, Topology};
 
@@ -116,6 +119,30 @@ fn by_adaptive_scan(
     None
 }
 
+/// The sub-meshes of the running jobs, by their first processors.
+#[derive(Default)]
+struct SubMeshes(HashMap<NodeId, SubMesh>);
+
+impl Oracle for SubMeshes {
+    fn expect(&mut self, machine: &Machine, request: Request) -> Expected {
+        let held: Vec<SubMesh> = self.0.values().copied().collect();
+        let found = by_adaptive_scan(machine, &held, request.shape.expect("a shape"));
+        found
+            .map(|(base, sides)| {
+                let nodes = reference::nodes(grid(machine), base, sides);
+                self.0.insert(nodes[0], SubMesh { base, sides });
+                nodes
+            })
+            .into()
+    }
+
+    fn on_event(&mut self, _: &Machine, event: MachineEvent<'_>) {
+        if let MachineEvent::Released(nodes) = event {
+            self.0.remove(&nodes[0]).expect("a job");
+        }
+    }
+}
+
 /// Generates a machine with busy boxes and single busy processors, so that free frames of all sizes
 /// occur.
 fn any_machine(names: Vec<&'static str>) -> impl Strategy<Value = Machine> {
@@ -179,15 +206,8 @@ proptest! {
         let scan = if column_major { "column-major" } else { "row-major" };
         let choices = ["fast", "literal"].map(|engine| {
             let name = format!("{strategy}[scan={scan},shape={shape},engine={engine}]");
-            let mut allocator = build(&name, machine.topology());
-            let (mut shaped, mut unshaped) = (Vec::new(), Vec::new());
             let sides = on_grid(&machine, sides);
-            (
-                allocator.allocate(&machine, request(sides), &mut shaped),
-                allocator.allocate(&machine, Request::of_size(size), &mut unshaped),
-                shaped,
-                unshaped,
-            )
+            [request(sides), Request::of_size(size)].map(|request| on(&name, &machine).start(request))
         });
         prop_assert_eq!(&choices[0], &choices[1]);
     }
@@ -239,70 +259,38 @@ proptest! {
     #[test]
     fn adaptive_scan_slides_past_blockers(
         topology in proptest::sample::select(vec!["6x6", "9x7", "12x5"]),
-        history in proptest::collection::vec((1u16..6, 1u16..6, 0usize..8), 1..25),
+        history in starts_and_ends(1..50),
     ) {
-        let mut machine = Machine::new(topology.parse().expect("a mesh"));
-        let mut allocator = build("adaptive-scan", machine.topology());
-        let mut held: Vec<SubMesh> = Vec::new();
-        for (w, l, ended) in history {
-            let expected = by_adaptive_scan(&machine, &held, [w, l, 1]);
-            let place = serve(allocator.as_mut(), &mut machine, [w, l, 1]);
-            prop_assert_eq!(place.map(|place| (place.base, place.sides)), expected);
-            held.extend(place);
-            prop_assert_eq!(allocator.stats().census.expect("units").busy_list as usize, held.len());
-            if ended < held.len() {
-                let SubMesh { base, sides } = held.swap_remove(ended);
-                let nodes = reference::nodes(grid(&machine), base, sides);
-                machine.release(&nodes);
-                allocator.on_event(&machine, MachineEvent::Released(&nodes));
-            }
-        }
-        let busy: u32 = held.iter().map(SubMesh::volume).sum();
-        prop_assert_eq!(machine.processors() - machine.free_count(), busy as usize);
+        let mut bench = on_empty("adaptive-scan", topology).with_oracle(SubMeshes::default());
+        let side = |share: f64| 1 + (5.0 * share) as u16;
+        bench.run(&history, |_, a, b| request([side(a), side(b), 1]), |bench| {
+            assert_eq!(bench.census().busy_list as usize, bench.running());
+        });
+        bench.end_all();
     }
 
-    /// Every strategy chooses distinct free processors, refuses with the right reason, and counts
-    /// its allocations. At the end one job can get the whole machine.
+    /// Every strategy keeps the contract and allocates one unit to each job. At the end one job can
+    /// get the whole machine, in order.
     #[test]
     fn every_strategy_keeps_the_contract(
         topology in proptest::sample::select(vec!["6x6", "9x5", "4x3x5"]),
-        history in proptest::collection::vec((1u32..20, 0usize..8, any::<bool>()), 1..25),
+        history in starts_and_ends(1..50),
     ) {
         for name in MESH_STRATEGIES {
-            let mut machine = Machine::new(topology.parse().expect("a mesh"));
-            let mut allocator = build(name, machine.topology());
-            prop_assert!(!allocator.capabilities().keeps_schedule);
-            let mut held = Vec::new();
-            for &(size, ended, unshaped) in &history {
+            let mut bench = on_empty(name, topology);
+            prop_assert!(!bench.allocator.capabilities().keeps_schedule);
+            let wanted = |_: &Machine, a: f64, b: f64| {
+                let size = 1 + (19.0 * a) as u32;
                 let sides = [1 + (size % 4) as u16, 1 + (size / 4) as u16, 1];
-                let wanted = if unshaped { Request::of_size(size) } else { request(sides) };
-                let mut chosen = Vec::new();
-                match allocator.allocate(&machine, wanted, &mut chosen) {
-                    Ok(()) => {
-                        prop_assert!(chosen.len() >= wanted.size as usize, "{}", name);
-                        // `occupy` panics if a processor is busy or chosen twice.
-                        machine.occupy(&chosen);
-                        held.push(chosen);
-                    }
-                    Err(refusal) => {
-                        prop_assert!(chosen.is_empty(), "{}", name);
-                        let too_few = wanted.size as usize > machine.free_count();
-                        prop_assert!(!too_few || refusal == Refusal::TooFewFree, "{}", name);
-                    }
-                }
-                if ended < held.len() {
-                    let nodes = held.swap_remove(ended);
-                    machine.release(&nodes);
-                    allocator.on_event(&machine, MachineEvent::Released(&nodes));
-                }
-                prop_assert_eq!(allocator.stats().census.expect("units").busy_list as usize, held.len());
-            }
-            for nodes in held {
-                machine.release(&nodes);
-                allocator.on_event(&machine, MachineEvent::Released(&nodes));
-            }
-            let whole = grid(&machine).axes().map(|axis| axis.extent);
-            let place = serve(allocator.as_mut(), &mut machine, whole);
+                if b < 0.5 { Request::of_size(size) } else { request(sides) }
+            };
+            bench.run(&history, wanted, |bench| {
+                assert_eq!(bench.census().busy_list as usize, bench.running(), "{name}");
+                bench.refuses_by_count();
+            });
+            bench.end_all();
+            let whole = bench.grid().axes().map(|axis| axis.extent);
+            let place = serve(&mut bench, whole);
             prop_assert_eq!(place, Some(SubMesh { base: [0; 3], sides: whole }), "{}", name);
         }
     }

@@ -1,10 +1,13 @@
 //! Implementation of MBS with lists of blocks and their coordinates, as described in the paper.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::mbs::forest::{Division, ListOrder};
 use crate::mbs::{Splitting, SubMesh};
-use replay_engine::topology::{Coord, Grid};
+use replay_contract::{Expected, Oracle};
+use replay_engine::allocator::{MachineEvent, Request};
+use replay_engine::machine::Machine;
+use replay_engine::topology::{Coord, Grid, NodeId};
 
 /// Lists of free blocks, and the rules by which blocks are split and listed.
 pub struct ListImplementation {
@@ -15,6 +18,29 @@ pub struct ListImplementation {
     machine: [u16; 3],
     /// Free blocks in list order, grouped by volume.
     pub free: BTreeMap<u32, BTreeMap<Coord, SubMesh>>,
+    /// Blocks of the running jobs, by the first processor of each job.
+    pub held: HashMap<NodeId, Vec<SubMesh>>,
+}
+
+impl Oracle for ListImplementation {
+    /// Every request is served if enough processors are free.
+    fn expect(&mut self, machine: &Machine, request: Request) -> Expected {
+        if request.size as usize > machine.free_count() {
+            return Expected::Refused(None);
+        }
+        let (units, mut nodes) = (self.allocate(request.size), Vec::new());
+        let grid = machine.topology().grid().expect("a grid");
+        units.iter().for_each(|unit| unit.append_to(grid, &mut nodes));
+        self.held.insert(nodes[0], units);
+        Expected::Nodes(nodes)
+    }
+
+    fn on_event(&mut self, _: &Machine, event: MachineEvent<'_>) {
+        if let MachineEvent::Released(nodes) = event {
+            let units = self.held.remove(&nodes[0]).expect("a job");
+            self.release(units);
+        }
+    }
 }
 
 impl ListImplementation {
@@ -27,6 +53,7 @@ impl ListImplementation {
             dimensions: grid.dimensions(),
             machine: grid.axes().map(|axis| axis.extent),
             free: BTreeMap::new(),
+            held: HashMap::new(),
         };
         let single = |base| SubMesh { base, sides: [1, 1, 1] };
         lists.release(grid.coords().into_iter().map(single).collect());
@@ -102,7 +129,7 @@ impl ListImplementation {
         true
     }
 
-    pub fn allocate(&mut self, size: u32) -> Vec<SubMesh> {
+    fn allocate(&mut self, size: u32) -> Vec<SubMesh> {
         let arity = self.arity();
         let mut volume = 1;
         while volume <= size {
@@ -126,7 +153,7 @@ impl ListImplementation {
     }
 
     /// Inserts all blocks and merges all buddies that can be merged.
-    pub fn release(&mut self, units: Vec<SubMesh>) {
+    fn release(&mut self, units: Vec<SubMesh>) {
         units.into_iter().for_each(|unit| self.insert(unit));
         loop {
             let areas: Vec<_> =

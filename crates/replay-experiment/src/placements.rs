@@ -197,10 +197,12 @@ impl Observer for Placements<'_> {
         false
     }
 
+    #[inline]
     fn passed(&mut self, from: i64, to: i64, state: &State) {
         self.measures.passed(from, to, state);
     }
 
+    #[inline]
     fn arrived(&mut self, id: JobId, now: i64) {
         self.measures.arrived(id, now);
         if let Some(times) = &mut self.arrivals {
@@ -208,6 +210,7 @@ impl Observer for Placements<'_> {
         }
     }
 
+    #[inline]
     fn refused(&mut self, id: JobId, refusal: Refusal) {
         self.measures.refused(id, refusal);
     }
@@ -221,6 +224,7 @@ impl Observer for Placements<'_> {
         self.measures.took(id, now, slots);
     }
 
+    #[inline]
     fn started(&mut self, decision: Decision<'_>) {
         self.measures.started(decision);
         let Decision { job, now, nodes, tied, .. } = decision;
@@ -242,6 +246,7 @@ impl Observer for Placements<'_> {
         }
     }
 
+    #[inline]
     fn completed(&mut self, id: JobId, now: i64) {
         self.measures.completed(id, now);
         self.ended(id, now);

@@ -41,6 +41,7 @@ impl Observer for Folding {
         self.folded.insert(job, Folded { requested, given, stretch, start: i64::MIN });
     }
 
+    #[inline]
     fn started(&mut self, Decision { job, now, .. }: Decision<'_>) {
         if let Some(folded) = self.folded.get_mut(&job) {
             folded.start = now;
@@ -53,6 +54,7 @@ impl Observer for Folding {
         }
     }
 
+    #[inline]
     fn completed(&mut self, job: JobId, now: i64) {
         if let Some(&Folded { requested, given, stretch: Some(stretch), start }) =
             self.folded.get(&job)

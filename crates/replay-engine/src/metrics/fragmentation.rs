@@ -31,6 +31,7 @@ impl Observer for Fragmentation {
         }
     }
 
+    #[inline]
     fn refused(&mut self, _job: JobId, refusal: Refusal) {
         self.refusals += 1;
         self.fragmented_refusals += u64::from(refusal == Refusal::Fragmented);

@@ -175,6 +175,7 @@ pub fn optional<Metrics: 'static>(columns: Vec<Column<Metrics>>) -> Vec<Column<O
 }
 
 /// Implements [`Observer`] for a type whose fields are observers: each event is forwarded to the fields in order.
+// Frequent events are always inlined, so that measures that ignore them cost nothing.
 macro_rules! observe {
     ($Type:ty: $($field:ident)*) => {
         // Methods that are added to `Observer` must be forwarded here.
@@ -188,17 +189,17 @@ macro_rules! observe {
                 $(self.$field.scheduled(timeline);)*
             }
 
-            #[inline]
+            #[inline(always)]
             fn passed(&mut self, from: i64, to: i64, state: &$crate::simulation::State) {
                 $(self.$field.passed(from, to, state);)*
             }
 
-            #[inline]
+            #[inline(always)]
             fn arrived(&mut self, job: $crate::workload::JobId, now: i64) {
                 $(self.$field.arrived(job, now);)*
             }
 
-            #[inline]
+            #[inline(always)]
             fn refused(&mut self, job: $crate::workload::JobId, refusal: $crate::allocator::Refusal) {
                 $(self.$field.refused(job, refusal);)*
             }
@@ -216,7 +217,7 @@ macro_rules! observe {
                 $(self.$field.took(job, now, slots);)*
             }
 
-            #[inline]
+            #[inline(always)]
             fn started(&mut self, decision: $crate::simulation::Decision<'_>) {
                 $(self.$field.started(decision);)*
             }
@@ -231,7 +232,7 @@ macro_rules! observe {
                 $(self.$field.cut_off(job, now, nodes, again);)*
             }
 
-            #[inline]
+            #[inline(always)]
             fn completed(&mut self, job: $crate::workload::JobId, now: i64) {
                 $(self.$field.completed(job, now);)*
             }
@@ -252,17 +253,17 @@ impl<O: Observer> Observer for Option<O> {
         self.iter_mut().for_each(|observer| observer.scheduled(timeline));
     }
 
-    #[inline]
+    #[inline(always)]
     fn passed(&mut self, from: i64, to: i64, state: &State) {
         self.iter_mut().for_each(|observer| observer.passed(from, to, state));
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrived(&mut self, job: JobId, now: i64) {
         self.iter_mut().for_each(|observer| observer.arrived(job, now));
     }
 
-    #[inline]
+    #[inline(always)]
     fn refused(&mut self, job: JobId, refusal: Refusal) {
         self.iter_mut().for_each(|observer| observer.refused(job, refusal));
     }
@@ -275,7 +276,7 @@ impl<O: Observer> Observer for Option<O> {
         self.iter_mut().for_each(|observer| observer.took(job, now, slots));
     }
 
-    #[inline]
+    #[inline(always)]
     fn started(&mut self, decision: Decision<'_>) {
         self.iter_mut().for_each(|observer| observer.started(decision));
     }
@@ -284,7 +285,7 @@ impl<O: Observer> Observer for Option<O> {
         self.iter_mut().for_each(|observer| observer.cut_off(job, now, nodes, again));
     }
 
-    #[inline]
+    #[inline(always)]
     fn completed(&mut self, job: JobId, now: i64) {
         self.iter_mut().for_each(|observer| observer.completed(job, now));
     }
@@ -322,7 +323,7 @@ macro_rules! measure_list {
             }
 
             /// Records that a job got processors.
-            #[inline]
+            #[inline(always)]
             pub fn placed(&mut self, placed: &$crate::metrics::measure::Placed<'_>) {
                 $(if let Some(measure) = &mut self.$field {
                     $crate::metrics::measure::Measure::placed(measure, placed);

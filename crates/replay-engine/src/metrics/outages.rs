@@ -22,10 +22,12 @@ pub struct OutageRecorder {
 }
 
 impl Observer for OutageRecorder {
+    #[inline]
     fn passed(&mut self, from: i64, to: i64, state: &State) {
         self.down += i128::from(state.down) * i128::from(to - from);
     }
 
+    #[inline]
     fn started(&mut self, Decision { job, now, .. }: Decision<'_>) {
         self.starts[job.index()] = now;
     }

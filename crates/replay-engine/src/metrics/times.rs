@@ -77,6 +77,7 @@ impl Observer for Times {
         self.requested += i128::from(state.requested) * span;
     }
 
+    #[inline]
     fn arrived(&mut self, job: JobId, now: i64) {
         self.arrivals[job.index()] = now;
     }
@@ -85,6 +86,7 @@ impl Observer for Times {
         self.folded.insert(job, reduction.request.size);
     }
 
+    #[inline]
     fn started(&mut self, Decision { job, now, .. }: Decision<'_>) {
         self.starts[job.index()] = now;
     }
@@ -95,6 +97,7 @@ impl Observer for Times {
         }
     }
 
+    #[inline]
     fn completed(&mut self, job: JobId, now: i64) {
         self.ends[job.index()] = now;
     }

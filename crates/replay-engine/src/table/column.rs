@@ -93,20 +93,20 @@ pub struct Column<Row> {
 
 /// A type of values from which a column can be created: numbers, text and lists of numbers, each optional or required.
 /// Integers become signed; a number that is not finite becomes null.
-pub trait Measure: 'static {
+pub trait Readable: 'static {
     /// Returns the reader of a column's values.
     fn get<Row>(read: impl Fn(&Row) -> Self + Send + Sync + 'static) -> Get<Row>;
 }
 
 macro_rules! readable {
     ($($type:ty => $kind:ident $value:expr,)*) => {$(
-        impl Measure for $type {
+        impl Readable for $type {
             fn get<Row>(read: impl Fn(&Row) -> Self + Send + Sync + 'static) -> Get<Row> {
                 Get::$kind(Box::new(move |row| $value(read(row))))
             }
         }
 
-        impl Measure for Option<$type> {
+        impl Readable for Option<$type> {
             fn get<Row>(read: impl Fn(&Row) -> Self + Send + Sync + 'static) -> Get<Row> {
                 Get::$kind(Box::new(move |row| read(row).and_then($value)))
             }
@@ -134,7 +134,7 @@ where
 
 impl<Row> Column<Row> {
     /// Creates a column of numbers, lists or owned text.
-    pub fn new<T: Measure>(
+    pub fn new<T: Readable>(
         name: impl Into<Name>,
         unit: &'static str,
         meaning: &'static str,

@@ -44,7 +44,7 @@ mod sheet;
 mod write;
 
 pub use crate::{measures, names};
-pub use column::{Column, ColumnInfo, Get, Kind, Measure, SHARE, Value};
+pub use column::{Column, ColumnInfo, Get, Kind, Readable, SHARE, Value};
 pub use fit::Fitted;
 pub use name::Name;
 pub use records::{Record, Records};

@@ -181,10 +181,15 @@ fn run(command: &page::Command, place: &Place) -> Result<(), Failed> {
     // The line runs unchanged, except that the build under test replaces `cargo run` and a local copy
     // replaces the network.
     let example = format!("{}/", examples().display());
+    let is_example = command.line.contains("--example ");
     let mut line = command
         .line
         .replace("cargo run --release --example ", &example)
         .replace("cargo run --release", "replay");
+    if is_example {
+        // Cargo passes on the arguments after the dashes.
+        line = line.replacen(" -- ", " ", 1);
+    }
     if line == "scripts/results.sh" {
         // Suites that take minutes are run by `verify --audit` in .ci/run.
         line = format!("QUICK=1 REPLAY={program} scripts/results.sh");

@@ -1,7 +1,7 @@
 //! Names of allocators.
 
 use proptest::prelude::*;
-use replay_contract::{Bench, KINDS, machine_for, starts_and_ends};
+use replay_contract::{Bench, MACHINE_KINDS, machine_for, starts_and_ends};
 use replay_core::allocator::Request;
 use replay_core::allocator::ties::TieRule;
 use replay_core::machine::Machine;
@@ -148,7 +148,7 @@ proptest! {
             let tie: TieRule = tie.parse().expect("legal");
             // Not every strategy with a tie vector supports self-tuning.
             let Ok(spec) = spec.with_tie(tie) else { continue };
-            let machines = [machine].into_iter().chain(KINDS.map(|kind| kind.small));
+            let machines = [machine].into_iter().chain(MACHINE_KINDS.map(|kind| kind.small));
             let (_, topology) = machine_for(&spec, machines);
             let allocator = spec.build(&topology, 1).expect("a supported machine");
             let mut bench = Bench::boxed(Machine::new(topology), allocator).named(&spec);

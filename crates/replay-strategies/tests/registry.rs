@@ -130,6 +130,13 @@ fn typed_values_are_those_of_the_text() {
     assert!(error.contains("another strategy"), "{error}");
 }
 
+#[test]
+#[should_panic(expected = "buddy works on none of the machines hypercube:4, 4x3; add a machine")]
+fn a_strategy_without_a_machine_fails_with_a_hint() {
+    let spec = replay_strategies::allocator("buddy").expect("known");
+    machine_for(&spec, ["hypercube:4", "4x3"]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -47,5 +47,5 @@ mod oracle;
 
 pub use bench::Bench;
 pub use history::{Event, history, pick, starts_and_ends};
-pub use machines::{KINDS, MachineKind, machine_for, machines_for};
+pub use machines::{MACHINE_KINDS, MachineKind, machine_for, machines_for};
 pub use oracle::{Expected, Oracle, Reference, Unchecked};

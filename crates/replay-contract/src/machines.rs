@@ -17,7 +17,7 @@ const fn kind(small: &'static str, large: &'static str) -> MachineKind {
 }
 
 /// The kinds of machines. An allocator that works on none of these machines needs an additional entry.
-pub const KINDS: [MachineKind; 9] = [
+pub const MACHINE_KINDS: [MachineKind; 9] = [
     kind("4x4", "16x16"),
     kind("torus:4x4x2", "torus:8x8x4"),
     kind("4x4x4", "8x8x8"),
@@ -46,7 +46,7 @@ pub fn machines_for<'a>(
     }
     assert!(
         !supported.is_empty(),
-        "{spec} works on none of the machines {}; add a machine on which it works to KINDS in \
+        "{spec} works on none of the machines {}; add a machine on which it works to MACHINE_KINDS in \
          crates/replay-contract/src/machines.rs",
         names.join(", ")
     );

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use replay_contract::{Bench, Expected, KINDS, history, machine_for, pick};
+use replay_contract::{Bench, Expected, MACHINE_KINDS, history, machine_for, pick};
 use replay_engine::allocator::Request;
 use replay_engine::machine::Machine;
 use replay_engine::topology::{Coord, Grid};
@@ -96,7 +96,7 @@ proptest! {
         for name in standard().allocators.names().chain(VARIANTS) {
             let spec = replay_strategies::allocator(name).expect("a strategy");
             if spec.recorded() { continue; }
-            let machines = [machine].into_iter().chain(KINDS.map(|kind| kind.small));
+            let machines = [machine].into_iter().chain(MACHINE_KINDS.map(|kind| kind.small));
             let (_, topology) = machine_for(&spec, machines);
             let allocator = spec.build(&topology, 1).expect("a supported machine");
             if !allocator.capabilities().supports_outages { continue; }

@@ -1,7 +1,7 @@
 //! Names of allocators.
 
 use proptest::prelude::*;
-use replay_contract::{Bench, KINDS, machine_for, starts_and_ends};
+use replay_contract::{Bench, MACHINE_KINDS, machine_for, starts_and_ends};
 use replay_engine::allocator::Request;
 use replay_engine::allocator::ties::TieRule;
 use replay_engine::machine::Machine;
@@ -130,6 +130,13 @@ fn typed_values_are_those_of_the_text() {
     assert!(error.contains("another strategy"), "{error}");
 }
 
+#[test]
+#[should_panic(expected = "buddy works on none of the machines hypercube:4, 4x3; add a machine")]
+fn a_strategy_without_a_machine_fails_with_a_hint() {
+    let spec = replay_strategies::allocator("buddy").expect("known");
+    machine_for(&spec, ["hypercube:4", "4x3"]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -148,7 +155,7 @@ proptest! {
             let tie: TieRule = tie.parse().expect("legal");
             // Not every strategy with a tie vector supports self-tuning.
             let Ok(spec) = spec.with_tie(tie) else { continue };
-            let machines = [machine].into_iter().chain(KINDS.map(|kind| kind.small));
+            let machines = [machine].into_iter().chain(MACHINE_KINDS.map(|kind| kind.small));
             let (_, topology) = machine_for(&spec, machines);
             let allocator = spec.build(&topology, 1).expect("a supported machine");
             let mut bench = Bench::boxed(Machine::new(topology), allocator).named(&spec);

@@ -2,7 +2,7 @@
 //! schedulers and allocators.
 
 use super::*;
-use replay_contract::{KINDS, machines_for};
+use replay_contract::{MACHINE_KINDS, machines_for};
 use replay_engine::allocator;
 use replay_engine::allocator::Reduction;
 use replay_engine::allocator::explain::ExplanationLog;
@@ -230,7 +230,7 @@ fn a_decorated_allocator_decides_like_the_bare_one() {
         if spec.recorded() {
             continue;
         }
-        let mut machines = machines_for(&spec, KINDS.map(|kind| kind.small));
+        let mut machines = machines_for(&spec, MACHINE_KINDS.map(|kind| kind.small));
         // Only strategies that support no smaller machine run on machines with more processors.
         let fewest = machines.iter().map(|(_, topology)| topology.processors()).min();
         machines.retain(|(_, topology)| topology.processors() <= 64.max(fewest.unwrap_or(0)));
@@ -271,7 +271,7 @@ fn a_decorated_allocator_decides_like_the_bare_one() {
         .collect();
     assert!(
         missing.is_empty(),
-        "{missing:?} serve no run; add a machine to KINDS in replay-contract"
+        "{missing:?} serve no run; add a machine to MACHINE_KINDS in replay-contract"
     );
     assert!(compared > 400, "{compared}");
 }

@@ -1,7 +1,7 @@
 //! Runs with outages.
 
 use super::*;
-use replay_contract::{KINDS, machine_for};
+use replay_contract::{MACHINE_KINDS, machine_for};
 use replay_engine::allocator::Reduction;
 use replay_engine::simulation::WhenDown;
 use replay_engine::simulation::outages::Window;
@@ -113,7 +113,7 @@ fn with_outages() -> Vec<Candidate> {
         if spec.recorded() {
             return None;
         }
-        let (machine, topology) = machine_for(&spec, KINDS.map(|kind| kind.small));
+        let (machine, topology) = machine_for(&spec, MACHINE_KINDS.map(|kind| kind.small));
         let built = spec.build(&topology, 1).expect("a supported machine");
         let (capabilities, has_copies) = (built.capabilities(), built.try_clone().is_some());
         Some(Candidate { name, machine, capabilities, has_copies })

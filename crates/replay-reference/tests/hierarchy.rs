@@ -7,14 +7,13 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use replay_engine::allocator::Times;
-use replay_engine::machine::FreeNodes;
 use replay_engine::topology::hierarchy::{BlockEntry, SwitchEntry};
 use replay_engine::topology::{Hierarchy, NodeId};
 use replay_reference::hierarchy as literal;
 use replay_slurm::hierarchy::kueue::{KueueOptions, Level, Mode, Profile};
 use replay_slurm::hierarchy::slurm_block::BlockOptions;
 use replay_slurm::hierarchy::slurm_tree::{Since, TreeOptions};
-use replay_slurm::hierarchy::{Denied, Rule, RuleOptions};
+use replay_slurm::hierarchy::{Denied, FreeNodes, Rule, RuleOptions};
 
 const MACHINES: u64 = 400;
 const DECISIONS: usize = 40;

@@ -6,12 +6,10 @@
 
 mod box_counts;
 mod count;
-mod free_nodes;
 mod slots;
 mod state;
 
 pub use box_counts::{BoxCounts, LANES, Row, load};
 pub use count::Count;
-pub use free_nodes::FreeNodes;
 pub use slots::{Resident, Slots};
 pub use state::Machine;

@@ -4,10 +4,10 @@
 use std::cmp::Reverse;
 use std::fmt::Write;
 
+use crate::hierarchy::FreeNodes;
 use crate::hierarchy::{Rule, RuleOptions};
 use crate::topology_file::Misordered;
 use replay_engine::allocator::Times;
-use replay_engine::machine::FreeNodes;
 use replay_engine::naming::StrategyName;
 use replay_engine::number::{counted, grouped};
 use replay_engine::sanitize::excerpt;

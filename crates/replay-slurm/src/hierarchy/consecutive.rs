@@ -4,8 +4,8 @@
 //! job has all its nodes: the shortest run that can hold the remaining nodes, or the longest run if no run can hold them.
 //! Among runs of the same length, the rule takes the first. Within a run, the nodes with the lowest numbers are taken.
 
+use crate::hierarchy::FreeNodes;
 use replay_engine::allocator::explain::ExplanationLog;
-use replay_engine::machine::FreeNodes;
 use replay_engine::number::counted;
 use replay_engine::topology::NodeId;
 

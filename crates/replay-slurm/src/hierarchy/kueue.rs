@@ -11,8 +11,8 @@
 use std::cmp::Reverse;
 
 use crate::hierarchy::Denied;
+use crate::hierarchy::FreeNodes;
 use replay_engine::allocator::explain::{ExplanationLog, Listing};
-use replay_engine::machine::FreeNodes;
 use replay_engine::number::counted;
 use replay_engine::sanitize::excerpt;
 use replay_engine::topology::hierarchy::Tree;

@@ -21,12 +21,15 @@
 pub mod cases;
 pub mod check;
 mod consecutive;
+mod free_nodes;
 pub mod kueue;
 mod names;
 
 pub mod slurm_block;
 pub mod slurm_tree;
 mod tree_fit;
+
+pub use free_nodes::FreeNodes;
 
 use std::collections::HashMap;
 
@@ -40,7 +43,7 @@ use replay_engine::allocator::explain::ExplanationLog;
 use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, MachineEvent, Refusal, Request, RunSetup, Times,
 };
-use replay_engine::machine::{FreeNodes, Machine};
+use replay_engine::machine::Machine;
 use replay_engine::topology::{Hierarchy, NodeId, Topology};
 
 /// Reason why a rule does not place a job.

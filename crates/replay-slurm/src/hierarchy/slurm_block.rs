@@ -10,8 +10,8 @@
 //! and one sort of the base blocks of each used lower block.
 
 use crate::hierarchy::Denied;
+use crate::hierarchy::FreeNodes;
 use replay_engine::allocator::explain::{ExplanationLog, Listing};
-use replay_engine::machine::FreeNodes;
 use replay_engine::number::counted;
 use replay_engine::topology::NodeId;
 use replay_engine::topology::hierarchy::Blocks;

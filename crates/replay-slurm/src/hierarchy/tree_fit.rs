@@ -22,9 +22,9 @@
 use std::cmp::{Ordering, Reverse};
 
 use crate::hierarchy::Denied;
+use crate::hierarchy::FreeNodes;
 use replay_engine::allocator::Times;
 use replay_engine::allocator::explain::{ExplanationLog, Listing};
-use replay_engine::machine::FreeNodes;
 use replay_engine::number::counted;
 use replay_engine::topology::hierarchy::Tree;
 use replay_engine::topology::{Hierarchy, NodeId};

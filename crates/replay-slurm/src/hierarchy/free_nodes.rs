@@ -1,7 +1,8 @@
 //! Free nodes of a tree or block machine, with the number of free nodes of each switch and block.
 
-use crate::bits;
-use crate::topology::{Hierarchy, NodeId};
+use replay_engine::bits;
+use replay_engine::metrics::block_fragmentation::fragmentation;
+use replay_engine::topology::{Hierarchy, NodeId};
 
 /// A set of free nodes. Removing or adding consecutive nodes of one leaf costs one step for each node, and one step for
 /// each unit that contains the leaf.
@@ -155,35 +156,8 @@ impl FreeNodes {
         }
     }
 
-    /// Returns Slurm's measure of fragmentation of a block machine, in nodes (`topology_block.c`). The fragmentation is
-    /// the number of nodes that are not free plus, for each block size, the number of nodes in blocks of this size that
-    /// are not entirely free. A base block counts as free if it has at least as many free nodes as the base size. The
-    /// fragmentation of a tree is 0.
-    #[inline]
+    /// Returns the [fragmentation] of a block machine, in nodes; 0 for a tree.
     pub fn fragmentation(&self) -> u64 {
-        let Some(blocks) = self.hierarchy().blocks() else { return 0 };
-        let count = blocks.count() as u64;
-        let mut sizes: Vec<(u64, bool)> = Vec::new();
-        for &level in blocks.levels() {
-            sizes.push((1 << level, false));
-            if 1 << level >= count {
-                break;
-            }
-        }
-        let mut sum = 0;
-        for block in 0..count {
-            let whole = self.below()[block as usize] >= blocks.base_size();
-            for (size, open) in &mut sizes {
-                let starts = block.is_multiple_of(*size) && *size <= count - block;
-                if whole {
-                    *open |= starts && *size > 1;
-                } else if *open || starts {
-                    sum += *size;
-                    *open = false;
-                }
-            }
-        }
-        let nodes = self.hierarchy().processors() as u64;
-        u64::from(blocks.base_size()) * sum + nodes - u64::from(self.count())
+        fragmentation(&self.hierarchy, &self.below)
     }
 }

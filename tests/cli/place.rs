@@ -271,7 +271,7 @@ fn replays_on_a_machine_from_a_file() {
     explained.prints("2 x 2 x 1 at a (0, 0, 0)").prints("the fullest");
     dir.replay(&format!("sweep {run} slurm-torus3d,placements --out s -q")).code(0);
     for (options, words) in [
-        (format!("{run} mc1x1"), "placements on several tori or on a torus with holes"),
+        (format!("{run} mc1x1"), "slurm-torus3d, placements"),
         (format!("{run} placements[anchors=half]"), "anchors has no effect"),
         (format!("{run} placements[menu=pow2]"), "already defines the boxes"),
         (format!("{run} placements[tie=1]"), "tie compares boxes of one torus"),

@@ -14,8 +14,7 @@ use replay_engine::allocator::registry::AllocatorSpec;
 use replay_engine::cancel::CancelToken;
 use replay_engine::naming::NameError;
 use replay_engine::registries::Registries;
-use replay_engine::topology::Topology;
-use replay_engine::topology::content_digest;
+use replay_engine::topology::{Topology, TopologyError, content_digest, split_name};
 
 /// The numbered cells of a sweep. A plan contains only the names and the digests of its traces. A plan can therefore be
 /// saved, and read on another machine that does not have the traces.
@@ -25,6 +24,8 @@ pub struct Plan {
     pub grid: ParameterGrid,
     /// The traces of the plan: every combination of a trace, a policy and a machine.
     pub traces: Vec<PlannedTrace>,
+    /// The machine of each trace.
+    machines: Vec<Topology>,
     /// Compatible pairs of schedulers and strategies.
     pub pairs: Pairs,
 }
@@ -89,9 +90,8 @@ pub struct PlannedTrace {
     pub log_jobs_digest: Option<String>,
     /// Number of jobs that are replayed.
     pub jobs: usize,
-    /// Machine. Its serialized form is its name.
-    #[serde(with = "machine_name")]
-    pub topology: Topology,
+    /// Name of the machine.
+    pub topology: String,
     /// BLAKE3 digest of the machine, if a file describes the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_digest: Option<String>,
@@ -130,19 +130,19 @@ pub enum PlanError {
     Strategy(#[from] NameError),
 }
 
-/// The serialized form of a machine.
-mod machine_name {
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use super::Topology;
-
-    pub fn serialize<S: Serializer>(machine: &Topology, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(machine)
+/// Returns the machine with this name, which a file may describe.
+fn machine_of(
+    name: &str,
+    grid: &ParameterGrid,
+    registries: &Registries,
+) -> Result<Topology, PlanError> {
+    let problem = |problem: String| PlanError::Json(serde::de::Error::custom(problem));
+    if let Some(machine) = grid.machines.iter().find(|machine| machine.to_string() == name) {
+        return Ok(machine.clone());
     }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Topology, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    match (split_name(name), &registries.machine_files) {
+        (Some(_), Some(files)) => files.read(name).map(|file| file.topology).map_err(problem),
+        _ => name.parse().map_err(|error: TopologyError| problem(error.to_string())),
     }
 }
 
@@ -170,7 +170,7 @@ impl PlannedTrace {
                 Err(error) => Some(text_digest(&error.to_string())),
             },
             jobs: workload.jobs.len(),
-            topology: trace.topology.clone(),
+            topology: trace.topology.to_string(),
             machine_digest: content_digest(&trace.topology),
             policy: trace.policy.clone(),
             // A report consists of numbers and names, so serialization does not fail.
@@ -186,8 +186,9 @@ impl Plan {
     /// [`PlanError::TooMany`] if there are too many cells to number them, [`PlanError::Strategy`] if the grid was not
     /// resolved.
     pub fn new(grid: ParameterGrid, traces: &[Arc<Trace>]) -> Result<Self, PlanError> {
+        let machines = traces.iter().map(|trace| trace.topology.clone()).collect();
         let traces = traces.par_iter().map(|trace| PlannedTrace::new(trace)).collect();
-        Self::checked(grid, traces)
+        Self::checked(grid, traces, machines)
     }
 
     /// Reads a plan written by [`to_json`](Self::to_json).
@@ -196,7 +197,10 @@ impl Plan {
     /// [`PlanError`] if the JSON or its grid is invalid.
     pub fn from_json(json: serde_json::Value, registries: &Registries) -> Result<Self, PlanError> {
         let PlanFile { build: _, traces, grid } = serde_json::from_value(json)?;
-        Self::checked(ParameterGrid::resolve(&grid, registries)?, traces)
+        let grid = ParameterGrid::resolve(&grid, registries)?;
+        let machines = traces.iter().map(|trace| machine_of(&trace.topology, &grid, registries));
+        let machines = machines.collect::<Result<_, _>>()?;
+        Self::checked(grid, traces, machines)
     }
 
     /// Converts the plan to JSON, with the build of the program that created it.
@@ -209,13 +213,17 @@ impl Plan {
         serde_json::to_value(PlanFile { build, traces, grid })
     }
 
-    fn checked(grid: ParameterGrid, traces: Vec<PlannedTrace>) -> Result<Self, PlanError> {
+    fn checked(
+        grid: ParameterGrid,
+        traces: Vec<PlannedTrace>,
+        machines: Vec<Topology>,
+    ) -> Result<Self, PlanError> {
         let copies = 1 + grid.copies() as usize;
         let pairs = Pairs::of(&grid)?;
         let lists = [traces.len(), copies, pairs.count(), grid.seeds.len()];
         let cells = lists.iter().map(|&length| length as u128).product::<u128>();
         match u32::try_from(cells) {
-            Ok(_) => Ok(Self { grid, traces, pairs }),
+            Ok(_) => Ok(Self { grid, traces, machines, pairs }),
             Err(_) => Err(PlanError::TooMany { cells }),
         }
     }
@@ -297,9 +305,9 @@ impl Plan {
         self.traces[trace].jobs as u64
     }
 
-    /// Returns the strategy with index `index`, adapted to the machine of a trace.
-    fn strategy(&self, index: usize, trace: &PlannedTrace) -> Result<AllocatorSpec, NameError> {
-        Ok(self.grid.strategies.get(index)?.on(&trace.topology))
+    /// Returns the strategy with index `index`, adapted to the machine of the trace with index `trace`.
+    fn strategy(&self, index: usize, trace: usize) -> Result<AllocatorSpec, NameError> {
+        Ok(self.grid.strategies.get(index)?.on(&self.machines[trace]))
     }
 
     /// Returns the key of cell `run` in the results. `run` must be below [`len`](Self::len).
@@ -308,11 +316,11 @@ impl Plan {
     /// A resolved grid causes no errors, see [`Strategies::get`](crate::grid::Strategies::get).
     pub fn key(&self, run: u32) -> Result<RunKey, NameError> {
         let [trace, copy, scheduler, strategy, seed] = self.places(run);
-        let trace = &self.traces[trace];
         let allocator = self.strategy(strategy, trace)?;
+        let trace = &self.traces[trace];
         Ok(RunKey {
             trace: trace.name.clone(),
-            topology: trace.topology.to_string(),
+            topology: trace.topology.clone(),
             scheduler: self.grid.schedulers[scheduler].to_string(),
             allocator: allocator.without_tie().to_string(),
             tie: allocator.tie().map(|tie| tie.to_string()),
@@ -328,13 +336,14 @@ impl Plan {
     /// See [`key`](Self::key).
     pub fn id(&self, run: u32) -> Result<CellId, NameError> {
         let [trace, copy, scheduler, strategy, seed] = self.places(run);
+        let strategy_id = self.strategy(strategy, trace)?.identity();
         let trace = &self.traces[trace];
         let configuration = CellConfiguration {
             jobs: &trace.jobs_digest,
-            topology: &trace.topology.to_string(),
+            topology: &trace.topology,
             machine: trace.machine_digest.as_deref(),
             scheduler: &self.grid.schedulers[scheduler].to_string(),
-            strategy: &self.strategy(strategy, trace)?.identity(),
+            strategy: &strategy_id,
             seed: self.grid.seeds[seed],
             ties: self.grid.measure.ties,
             placements: self.grid.measure.placements,

@@ -11,11 +11,11 @@
 //! | [`application`] | processor use of a job: even, EP, Barrier |
 //! | [`equations`] | equations 5.1 to 5.5: run time of a Barrier job that shares hosts with another job |
 //! | [`kernel`] | preemptive and non-preemptive kernels |
-//! | [`slots`] | the job in each slot of a host |
+//! | [`Slots`](replay_engine::machine::Slots) | the job in each slot of a host |
 //! | [`rates`] | speed of each job on shared hosts |
 //! | `monitor` | recent utilization of each processor |
 //! | [`elmer`] | the costs of Elmer itself |
-//! | [`time_sharing`] | the [`Service`] that combines these modules in a simulation |
+//! | [`time_sharing`] | the [`Service`](replay_engine::simulation::Service) that combines these modules in a simulation |
 //!
 //! The thesis reports measurements but states few numbers, and its curves are not available. The equations are taken
 //! from the thesis. The rates and the constants of EP and Barrier are a model developed for `replay`. The model agrees

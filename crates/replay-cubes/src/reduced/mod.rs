@@ -151,6 +151,11 @@ impl Reduced {
         }
     }
 
+    /// Returns whether the inner strategy can serve the request on the empty machine.
+    fn fits(&mut self, request: Request) -> bool {
+        request.size as usize <= self.topology.processors() && self.inner.bounds(request).servable
+    }
+
     /// Returns whether the inner strategy can serve one of the sizes that the request may get.
     fn is_servable(&mut self, request: Request) -> bool {
         let (most, mut at) = match self.rule {
@@ -160,8 +165,7 @@ impl Reduced {
             Rule::Average => (u32::MAX, Fold::none(request)),
         };
         loop {
-            let fits = at.request.size as usize <= self.topology.processors();
-            if fits && self.inner.bounds(at.request).servable {
+            if self.fits(at.request) {
                 return true;
             }
             if at.steps >= most || !self.fold(&mut at) {
@@ -294,9 +298,9 @@ impl Decorator for Reduced {
 
     fn bounds(&mut self, request: Request) -> Bounds {
         let (least, now) = self.least(request);
-        // A job larger than the machine is folded at least until it fits.
+        // A job is folded at least until the empty machine can serve it.
         let mut at = Fold::none(request);
-        while at.request.size as usize > self.topology.processors() && self.fold(&mut at) {}
+        while !self.fits(at.request) && self.fold(&mut at) {}
         Bounds {
             min_processors: least,
             min_processors_now: now,

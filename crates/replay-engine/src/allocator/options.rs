@@ -23,7 +23,7 @@ pub trait AllocatorOptions: Value {
         self.clone()
     }
 
-    /// Returns a function that creates a [batch](Batch), in which this strategy runs with each of the given
+    /// Returns a function that creates a [batch](super::Batch), in which this strategy runs with each of the given
     /// configurations instead of its own tie vector and slack. Returns `None` if the strategy or the machine does not
     /// support batches.
     fn batch<'a>(&'a self, topology: &'a Topology) -> Option<BatchBuilder<'a>> {

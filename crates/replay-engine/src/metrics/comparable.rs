@@ -1,6 +1,6 @@
 //! The runs that a distance metric can rank.
 //!
-//! Strategies that [fold](replay_cubes::reduced) jobs run these jobs on fewer processors than requested. Fewer
+//! Strategies that [fold](crate::allocator::Reduction) jobs run these jobs on fewer processors than requested. Fewer
 //! processors have shorter distances under any strategy, so a run that folds jobs would be first in every ranking by a
 //! distance metric. The distances of runs that fold jobs are therefore compared only with each other. Waits and
 //! turnarounds remain comparable, because they include the longer run times.

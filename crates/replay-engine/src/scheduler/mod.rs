@@ -17,7 +17,7 @@
 //!
 //! # Allocators that fold jobs
 //!
-//! At the start of a job, the allocator decides whether the job is [folded](replay_cubes::reduced) and by how much
+//! At the start of a job, the allocator decides whether the job is [folded](crate::allocator::Reduction) and by how much
 //! its run time then increases. All disciplines that accept refusals support folded jobs with every speed-up.
 //! `conservative` does not support folded jobs, because it reserves processors and time at the arrival of a job. On
 //! hosts that jobs share, two kinds of disciplines are also unsupported: `easy`, and the queue orders that use
@@ -69,7 +69,7 @@ use crate::workload::JobId;
 pub struct QueuedJob {
     /// The job.
     pub id: JobId,
-    /// Number of requested processors; if the allocator [folds](replay_cubes::reduced) jobs, the minimum number on
+    /// Number of requested processors; if the allocator [folds](crate::allocator::Reduction) jobs, the minimum number on
     /// which the job can run.
     pub size: u32,
     /// Maximum number of processors that the allocator can give to the job. The maximum exceeds `size` if the allocator

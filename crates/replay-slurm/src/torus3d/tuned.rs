@@ -1,4 +1,5 @@
-//! A placement rule that is tuned during a replay, like the tie vector of [MC1x1](replay_centre).
+//! A placement rule that is tuned during a replay, by the same [estimates](replay_engine::allocator::loss_model) as the tie
+//! vector of MC1x1.
 //!
 //! In addition to the real machine there are several *shadow* machines, which replay the same starts and ends of jobs.
 //! Each shadow has its own [selection rule](super::selection_rules). The loss of a shadow is measured in processor-time

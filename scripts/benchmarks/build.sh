@@ -7,16 +7,16 @@ build() {
 # Size of the sources, and cost of a build
 
 CPU seconds are user and system time of all processes; crates were fetched before. *Fresh* is `cargo build --release` with an
-empty target directory; *command* and *allocator* are the same command after a line changed in the file of a command
-(`src/cli/list.rs`) and of an allocator. Lines are those of `src`, `crates` and `tests`, with comments and tests; the lines of
-`replay-core` exclude tests. The first row was measured by hand before the program was divided into crates. The goals of the
-redesign were 110,000 lines, 40,000 of them in the core, 8 and 8 methods, 540 CPU s and 330 s for a fresh build, 45 and 150 CPU s
-after a change, and 35 MB. Lines grew since then by trees and blocks, the Python module and tests. Since 0971e12c, traces,
-jobs and the grammar of names are a crate of their own (`replay-workload`, 9,878 lines without tests), and packages without
-hot code are compiled for size. The core is compiled as one unit, so a changed allocator compiles all of it.
+empty target directory. The other columns are the same command after one change: a line in an allocator (`random.rs`), in a
+command (`src/cli/list.rs`) or in a test (`tests/cli.rs`), and a commit that changes no source. Lines are those of `src`, `crates`
+and `tests`, with comments and tests; *largest* is the crate with most lines, with its tests. Rows before 9b5d9649 were measured
+without the columns that are empty; the first row was measured by hand before the program was divided into crates.
+
+The goals of the plug-ins above the engine (rows after 9b5d9649) were 18,000 lines in the largest crate, no longer fresh build,
+75 CPU s after a changed allocator, 40 after a changed command, 5 after a changed test or a commit.
 
 TXT
-    local header=commit,rust_lines,core_lines,allocator_methods,scheduler_methods,fresh_cpu_s,fresh_wall_s,command_cpu_s,allocator_cpu_s,binary_mb
+    local header=commit,rust_lines,largest_crate_lines,fresh_cpu_s,fresh_wall_s,allocator_cpu_s,command_cpu_s,test_cpu_s,commit_cpu_s,binary_mb
     if quick; then echo "$header" > "$out/build.csv"; return; fi
     kept=$(tail -n +2 "$out/build.csv")
     echo "$header" > "$out/build.csv"
@@ -29,8 +29,8 @@ TXT
         rm -rf "${work:?}/$commit"
     done
     sed '/^$/d' <<< "$kept" >> "$out/build.csv"
-    table "$out/build.csv" commit lines 'of core' 'methods of Allocator' 'of Scheduler' 'fresh, CPU s' 'wall s' 'command, CPU s' \
-        'allocator, CPU s' 'program, MB'
+    table "$out/build.csv" commit lines largest 'fresh, CPU s' 'wall s' 'allocator, CPU s' 'command, CPU s' 'test, CPU s' \
+        'commit, CPU s' 'program, MB'
     cat << 'TXT'
 
 ## Replays
@@ -71,33 +71,31 @@ TXT
 
 # measured_build COMMIT: prints a row of build.csv for the checkout in the current directory.
 measured_build() {
-    local TIMEFORMAT='%U %S %R' fresh command allocator
-    local core=crates/replay-core/src
+    local TIMEFORMAT='%U %S %R' fresh allocator command test commit
     cargo fetch --quiet
     fresh=$(built)
+    echo '// A line.' >> "$(git ls-files 'crates/*/random.rs' | head -1)"
+    allocator=$(built)
     echo '// A line.' >> src/cli/list.rs
     command=$(built)
-    echo '// A line.' >> $core/allocator/random.rs
-    allocator=$(built)
     git checkout --quiet src crates
-    echo "$fresh $command $allocator" | awk -v OFS=, -v commit="$1" \
-        -v lines="$(cat $(git ls-files 'src/*.rs' 'crates/*.rs' 'tests/*.rs') | wc -l)" \
-        -v core="$(untested $(git ls-files "$core/*.rs") | wc -l)" \
-        -v allocator="$(methods Allocator $core/allocator/mod.rs)" -v scheduler="$(methods Scheduler $core/scheduler/mod.rs)" \
+    built > /dev/null
+    echo '// A line.' >> tests/cli.rs
+    test=$(built)
+    git -c user.name=benchmark -c user.email=benchmark@example.org commit --quiet --allow-empty --message 'Nothing'
+    commit=$(built)
+    echo "$fresh $allocator $command $test $commit" | awk -v OFS=, -v commit="$1" \
+        -v lines="$(cat $(git ls-files 'src/*.rs' 'crates/*.rs' 'tests/*.rs') | wc -l)" -v largest="$(largest_crate)" \
         -v bytes="$(stat -c %s target/release/replay)" '{
-            print commit, lines, core, allocator, scheduler, sprintf("%.0f,%.0f,%.0f,%.0f", $1 + $2, $3, $4 + $5, $7 + $8),
+            print commit, lines, largest, sprintf("%.0f,%.0f,%.0f,%.0f,%.1f,%.1f", $1 + $2, $3, $4 + $5, $7 + $8, $10 + $11, $13 + $14),
                 sprintf("%.1f", bytes / 1e6) }'
+}
+
+# largest_crate: prints the number of lines of the crate with most lines.
+largest_crate() {
+    local crate
+    for crate in crates/*/; do cat $(git ls-files "$crate*.rs") | wc -l; done | sort -n | tail -1
 }
 
 # built: prints user, system and wall seconds of a build.
 built() { { time cargo build --release --quiet > /dev/null 2>&1; } 2>&1; }
-
-# untested FILE...: prints source files without their tests.
-untested() {
-    printf '%s\n' "$@" | grep -vE '/tests?(/|\.rs$)|/plain\.rs$' | while read -r file; do
-        awk '/^#\[cfg\(test\)\]$/ { held = $0; next } held && /^(pub\(crate\) )?mod .* \{$/ { exit } held { print held; held = "" } { print }' "$file"
-    done
-}
-
-# methods TRAIT FILE: prints the number of methods of a trait.
-methods() { awk -v trait="^pub trait $1[ :]" '$0 ~ trait { in_it = 1 } in_it && /^    fn / { n++ } in_it && /^}/ { print n; exit }' "$2"; }

@@ -13,8 +13,7 @@ use super::figure_args::FigureArgs;
 use super::print::{FormatArg, SortArg, TableArgs};
 use super::terminal::{Stdout, stdout};
 use super::write::{NamedOutput, OutputFile, check_apart, finish_all};
-use replay_engine::metrics::Needs;
-use replay_engine::metrics::RunMetrics;
+use replay_engine::metrics::{Needs, RunMetrics};
 use replay_engine::workload::{Oversize, Policy, Shake};
 use replay_experiment::Measure;
 

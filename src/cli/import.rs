@@ -11,8 +11,7 @@ use super::exit::{Exit, Failure, eprint_line};
 use super::side_files::{SideFiles, written_beside};
 use super::write::{OutputFile, check_apart};
 use crate::cli::terminal::stdout;
-use replay_engine::lines;
-use replay_engine::swf;
+use replay_engine::{lines, swf};
 use replay_experiment::files;
 use replay_import::{
     ColumnMap, Import, ImportError, Input, Outputs, Report, Selection, Source, When, import_all,

@@ -1,10 +1,9 @@
 //! SIGINT (Ctrl-C) and SIGTERM: cancel the command and keep finished work.
 
-use std::process;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{process, thread};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag::register_conditional_default;

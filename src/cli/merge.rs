@@ -1,12 +1,11 @@
 //! `replay merge`: combines shards.
 
-use replay_engine::registries::Registries;
-
 use super::exit::{Exit, Failure, eprint_line};
 use super::program::Invocation;
 use super::result_kind::Kind;
 use super::shards::{MergeArgs, ShardFolder};
 use super::{contend, search, stream, sweep};
+use replay_engine::registries::Registries;
 
 /// Merges the journals of all shards of one plan.
 ///

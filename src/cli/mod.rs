@@ -72,7 +72,6 @@ mod write;
 pub use program::Program;
 pub use terminal::record_closed_stdout;
 
-use replay_engine::registries::Registries;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -84,6 +83,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit::{Exit, Failure};
 use program::Invocation;
+use replay_engine::registries::Registries;
 
 /// Replay job traces of supercomputers through schedulers and processor allocators.
 #[derive(Debug, Parser)]

@@ -18,8 +18,7 @@ use replay_engine::sanitize::excerpt;
 use replay_engine::scheduler::WhenFull;
 use replay_engine::scheduler::registry::SchedulerSpec;
 use replay_engine::simulation::{OutageError, OutageFile, Outages};
-use replay_engine::topology::split_name;
-use replay_engine::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
+use replay_engine::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine, split_name};
 use replay_engine::workload::{
     Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name,
 };

@@ -1,6 +1,5 @@
 //! The main job, `replay --trace ...`: runs a grid without a journal and prints the results as they are computed.
 
-use replay_engine::registries::Registries;
 use std::sync::Arc;
 
 use super::args::RunArgs;
@@ -14,6 +13,7 @@ use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::Tally;
 use super::session::Session;
+use replay_engine::registries::Registries;
 use replay_experiment::pool::Turn;
 use replay_experiment::sweep::run_plan;
 use replay_experiment::{RunContext, Trace};

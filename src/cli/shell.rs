@@ -1,6 +1,5 @@
 //! `replay completions` and `replay man`.
 
-use replay_engine::registries::Registries;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -14,6 +13,7 @@ use super::exit::{Exit, Failure};
 use super::list::{Listing, names};
 use super::write::{OutputFile, finish_all};
 use crate::cli::terminal::stdout;
+use replay_engine::registries::Registries;
 
 /// Arguments of `replay completions`.
 #[derive(Clone, Debug, Args)]

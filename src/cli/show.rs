@@ -3,7 +3,6 @@
 mod candidates;
 mod window;
 
-use replay_engine::registries::Registries;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -28,6 +27,7 @@ use super::skipped_jobs::why_not_started;
 use crate::cli::terminal::stdout;
 use replay_engine::metrics::{JobMeasures, Placement, Submitted};
 use replay_engine::number::grouped;
+use replay_engine::registries::Registries;
 use replay_engine::swf::Header;
 use replay_engine::topology::{Hierarchy, NodeId, Topology};
 use replay_engine::workload::{Notation, TraceTime};

@@ -3,7 +3,6 @@
 mod backlog;
 mod figure;
 
-use replay_engine::registries::Registries;
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -32,6 +31,7 @@ use replay_engine::allocator::registry::AllocatorSpec;
 use replay_engine::metrics::estimate::{ReplicateError, StopRule};
 use replay_engine::naming::split_list;
 use replay_engine::number::counted;
+use replay_engine::registries::Registries;
 use replay_engine::scheduler::registry::SchedulerSpec;
 use replay_engine::topology::{Topology, split_name};
 use replay_engine::workload::stochastic::{

@@ -10,8 +10,7 @@
 use std::ops::Range;
 
 use crate::diamond_counts::Shorts;
-use replay_engine::machine::load;
-use replay_engine::machine::{LANES, Machine};
+use replay_engine::machine::{LANES, Machine, load};
 use replay_engine::topology::{Axis, Coord, Grid};
 
 /// Counts of free processors on one grid, up to the largest radius requested.

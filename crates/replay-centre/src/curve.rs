@@ -9,8 +9,9 @@
 
 use crate::free_ranks::FreeRanks;
 use replay_engine::allocator::explain::{ExplanationLog, Listing};
-use replay_engine::allocator::{Allocator, Capabilities, Refusal, Request, RunSetup, require_free};
-use replay_engine::allocator::{AllocatorOptions, grid_of};
+use replay_engine::allocator::{
+    Allocator, AllocatorOptions, Capabilities, Refusal, Request, RunSetup, grid_of, require_free,
+};
 use replay_engine::machine::Machine;
 use replay_engine::naming::{Entry, Table};
 use replay_engine::topology::curve::Curve;

@@ -12,8 +12,7 @@
 //! in [`BoxCounts`](super::BoxCounts), the counts of 16 neighbouring centres take a few vector
 //! loads. The *lane* dimension is y.
 
-use replay_engine::machine::load;
-use replay_engine::machine::{LANES, Machine};
+use replay_engine::machine::{LANES, Machine, load};
 use replay_engine::topology::Grid;
 
 /// Counts of free processors on one 2D mesh without wrap-around.

@@ -69,9 +69,9 @@ use self::tuned::{DEFAULT_TUNING, TunedMc1x1};
 use replay_engine::allocator::explain::ExplanationLog;
 use replay_engine::allocator::loss_model::Tuning;
 use replay_engine::allocator::{
-    Allocator, BatchBuilder, Capabilities, Refusal, Request, RunSetup, Stats, settled_by_count,
+    Allocator, AllocatorOptions, BatchBuilder, Capabilities, Refusal, Request, RunSetup, Stats,
+    grid_of, settled_by_count,
 };
-use replay_engine::allocator::{AllocatorOptions, grid_of};
 use replay_engine::cancel::{CancelToken, Cancelled};
 use replay_engine::machine::Machine;
 use replay_engine::naming::{Entry, Table, kind};

@@ -11,9 +11,9 @@ use crate::ShellCut;
 use replay_engine::allocator::explain::{self, ExplanationLog, Listing};
 use replay_engine::allocator::submesh::ShapeRule;
 use replay_engine::allocator::{
-    Allocator, Capabilities, Refusal, Request, RunSetup, settled_by_count,
+    Allocator, AllocatorOptions, Capabilities, Refusal, Request, RunSetup, grid_of,
+    settled_by_count,
 };
-use replay_engine::allocator::{AllocatorOptions, grid_of};
 use replay_engine::machine::{BoxCounts, Machine};
 use replay_engine::naming::{Entry, Table, kind};
 use replay_engine::number::counted;

@@ -9,8 +9,7 @@
 use super::sweep::Plan;
 use super::{LeftOut, OverLogJobs, RunKey, RunResult, run_column};
 use crate::shaken::ShakenRow;
-use replay_engine::metrics::Needs;
-use replay_engine::metrics::{PairwiseMetrics, RunMetrics, ScheduleMetrics, SizeRow};
+use replay_engine::metrics::{Needs, PairwiseMetrics, RunMetrics, ScheduleMetrics, SizeRow};
 use replay_engine::naming::NameError;
 use replay_engine::scheduler::registry::SchedulerSpec;
 use replay_engine::table::{Column, Name, Table};

@@ -3,10 +3,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{OverLogJobs, RejectedSize};
-use replay_engine::metrics::OutageMetrics;
-use replay_engine::metrics::comparable;
 use replay_engine::metrics::{
-    Allocation, HierarchySeries, JobMeasures, RunMetrics, ScheduleMetrics, Series, SizeRow,
+    Allocation, HierarchySeries, JobMeasures, OutageMetrics, RunMetrics, ScheduleMetrics, Series,
+    SizeRow, comparable,
 };
 use replay_engine::table::{Column, Name, Table, names};
 

@@ -15,9 +15,9 @@ use crate::contiguous::adaptive_scan::{AdaptiveScan, adaptive_scan};
 use crate::mbs::Mbs;
 use replay_engine::allocator::submesh::{ShapeRule, Shaping};
 use replay_engine::allocator::{
-    Allocator, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+    Allocator, AllocatorOptions, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup,
+    Stats, grid_of,
 };
-use replay_engine::allocator::{AllocatorOptions, grid_of};
 use replay_engine::machine::Machine;
 use replay_engine::naming::{Entry, Table};
 use replay_engine::topology::{Grid, NodeId, Topology};

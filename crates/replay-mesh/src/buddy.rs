@@ -13,13 +13,11 @@
 
 use crate::mbs::forest::{Division, Forest, ListOrder};
 use crate::mbs::records::Records;
-use replay_engine::allocator::Folding;
 use replay_engine::allocator::explain::ExplanationLog;
 use replay_engine::allocator::{
-    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
-    require_free,
+    Allocator, AllocatorOptions, Bounds, Capabilities, Census, Folding, MachineEvent, Refusal,
+    Request, RunSetup, Stats, grid_of, require_free,
 };
-use replay_engine::allocator::{AllocatorOptions, grid_of};
 use replay_engine::machine::Machine;
 use replay_engine::naming::{Entry, Table};
 use replay_engine::topology::{Grid, NodeId, Topology};

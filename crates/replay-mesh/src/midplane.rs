@@ -17,10 +17,9 @@ use replay_engine::allocator::submesh::{
     ROTATE, SHAPE, Shapes, Shaping, SubMesh, parse_sides, turned, volume,
 };
 use replay_engine::allocator::{
-    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
-    require_free,
+    Allocator, AllocatorOptions, Bounds, Capabilities, Census, MachineEvent, Refusal, Request,
+    RunSetup, Stats, grid_of, require_free,
 };
-use replay_engine::allocator::{AllocatorOptions, grid_of};
 use replay_engine::machine::Machine;
 use replay_engine::naming::{Entry, Table, kind};
 use replay_engine::number::counted;

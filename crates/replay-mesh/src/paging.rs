@@ -13,14 +13,12 @@
 //! Cost per decision: one step per allocated page, and one search of the summary of the free list.
 
 use crate::mbs::ordered_set::OrderedSet;
-use replay_engine::allocator::Folding;
 use replay_engine::allocator::explain::ExplanationLog;
 use replay_engine::allocator::submesh::SubMesh;
 use replay_engine::allocator::{
-    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
-    require_free,
+    Allocator, AllocatorOptions, Bounds, Capabilities, Census, Folding, MachineEvent, Refusal,
+    Request, RunSetup, Stats, grid_of, require_free,
 };
-use replay_engine::allocator::{AllocatorOptions, grid_of};
 use replay_engine::machine::Machine;
 use replay_engine::naming::{Entry, Table, kind};
 use replay_engine::number::counted;

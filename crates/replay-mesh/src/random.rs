@@ -3,9 +3,10 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use replay_engine::allocator::AllocatorOptions;
 use replay_engine::allocator::explain::ExplanationLog;
-use replay_engine::allocator::{Allocator, Capabilities, Refusal, Request, RunSetup, require_free};
+use replay_engine::allocator::{
+    Allocator, AllocatorOptions, Capabilities, Refusal, Request, RunSetup, require_free,
+};
 use replay_engine::machine::Machine;
 use replay_engine::naming::{Entry, Table};
 use replay_engine::number::counted;

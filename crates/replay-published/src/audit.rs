@@ -9,8 +9,7 @@
 use super::{Cause, Check, Class, Measured, NotRun, Suite, Verdict};
 use std::collections::BTreeMap;
 
-use replay_engine::table::{Column, Table};
-use replay_engine::table::{Sheet, Shown};
+use replay_engine::table::{Column, Sheet, Shown, Table};
 
 /// The counts of one audited suite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

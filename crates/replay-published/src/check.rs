@@ -6,8 +6,7 @@ use super::basis::{Bound, Class, Sample};
 use super::tolerance::Tolerance;
 use replay_engine::naming::texts;
 use replay_engine::number::fixed;
-use replay_engine::table::{Column, Table, names};
-use replay_engine::table::{Sheet, Shown};
+use replay_engine::table::{Column, Sheet, Shown, Table, names};
 
 /// Verdict of a check.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -19,9 +19,8 @@ use replay_engine::number::{counted, duration, grouped};
 use replay_engine::swf::Header;
 use replay_engine::topology::{NodeId, Topology};
 use replay_engine::workload::{Notation, TraceTime};
-use replay_experiment::files;
 use replay_experiment::fragmentation::{FreeSpace, fragmentation};
-use replay_experiment::{Cell, Measure, RunContext, RunResult, WithRun, run_cell};
+use replay_experiment::{Cell, Measure, RunContext, RunResult, WithRun, files, run_cell};
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::{
     Areas, Bar, Film, FilmJob, Gantt, JobNames, Line, Lines, Plots, Point, save,

@@ -1,10 +1,10 @@
 //! The plan in the folder of a sweep.
 
-use replay_engine::registries::Registries;
 use std::collections::HashSet;
 
 use crate::cli::exit::Failure;
 use crate::cli::journal::PlanFile;
+use replay_engine::registries::Registries;
 use replay_experiment::RunResult;
 use replay_experiment::files::Folder;
 use replay_experiment::journal::Journal;

@@ -8,11 +8,10 @@
 
 use std::error::Error;
 
-use crate::cluster::Application;
-use crate::cluster::elmer;
 use crate::cluster::kernel::Kernel;
 use crate::cluster::monitor::Monitor;
 use crate::cluster::rates::{Rates, Resident};
+use crate::cluster::{Application, elmer};
 use crate::elmer::Hosts;
 use replay_engine::machine::Slots;
 use replay_engine::simulation::Service;

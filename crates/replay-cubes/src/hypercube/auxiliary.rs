@@ -27,9 +27,7 @@ use crate::hypercube::chains::Chains;
 use crate::hypercube::cubic::{Subcubes, describe_subcube, points};
 use crate::hypercube::lists::{Coalescer, CubeLists};
 use replay_engine::allocator::explain::ExplanationLog;
-use replay_engine::allocator::subcube::Mesh;
-use replay_engine::allocator::subcube::{Cube, mesh_of};
-use replay_engine::allocator::subcube::{Sides, SidesRule};
+use replay_engine::allocator::subcube::{Cube, Mesh, Sides, SidesRule, mesh_of};
 use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
 };

@@ -4,8 +4,7 @@
 //! block of 2^j consecutive numbers. The bit is set if the whole block is free.
 
 use crate::hypercube::node_set::{NodeSet, words_of};
-use replay_engine::allocator::subcube::Cube;
-use replay_engine::allocator::subcube::gray;
+use replay_engine::allocator::subcube::{Cube, gray};
 
 /// Numbering of the processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,9 +6,7 @@
 //! fragmentation).
 
 use replay_engine::allocator::explain::ExplanationLog;
-use replay_engine::allocator::subcube::Mesh;
-use replay_engine::allocator::subcube::{Cube, mesh_of};
-use replay_engine::allocator::subcube::{Sides, SidesRule};
+use replay_engine::allocator::subcube::{Cube, Mesh, Sides, SidesRule, mesh_of};
 use replay_engine::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
 };

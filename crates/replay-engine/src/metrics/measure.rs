@@ -1,8 +1,7 @@
 //! The trait of all measures of runs, and what a measure is given.
 
 use super::{HierarchySeries, Placement, ScheduleMetrics, SizeRow};
-use crate::allocator::Reduction;
-use crate::allocator::Refusal;
+use crate::allocator::{Reduction, Refusal};
 use crate::simulation::{Decision, Observer, Overhead, State, Timeline};
 use crate::table::Column;
 use crate::topology::{Hierarchy, NodeId};

@@ -1,8 +1,7 @@
 //! Observers of a run.
 
 use super::Timeline;
-use crate::allocator::Reduction;
-use crate::allocator::{Census, Refusal};
+use crate::allocator::{Census, Reduction, Refusal};
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 

@@ -2,9 +2,7 @@
 
 use super::input::{LONGEST, TraceError, check_scale};
 use replay_engine::allocator::Request;
-use replay_engine::allocator::subcube::Cube;
-use replay_engine::allocator::subcube::mesh_of;
-use replay_engine::allocator::subcube::{Sides, SidesRule};
+use replay_engine::allocator::subcube::{Cube, Sides, SidesRule, mesh_of};
 use replay_engine::allocator::submesh::{ShapeRule, SubMesh, turned};
 use replay_engine::topology::{NodeId, Topology};
 use replay_engine::workload::Job;

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use super::TraceError;
 use super::alone::Alone;
 use replay_engine::topology::NodeId;
-use replay_network::ChannelId;
-use replay_network::Network;
 use replay_network::links::{Footprint, Reserved, Stream};
 use replay_network::traffic::{Barrier, JobTraffic};
+use replay_network::{ChannelId, Network};
 
 /// Returns the number of sending processes that are examined to find the slowest process. The number is smaller for
 /// larger jobs, because the processes of larger jobs send more packets.

@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Explained, JobHistory, RecordedDecision};
 use replay_engine::allocator::candidate_set::{CandidateSet, ScoredCandidate, Term};
-use replay_engine::allocator::explain::LISTED;
-use replay_engine::allocator::explain::{Listing, Part};
+use replay_engine::allocator::explain::{LISTED, Listing, Part};
 use replay_engine::metrics::allocations::numbers;
 use replay_engine::scheduler::Reason;
 use replay_engine::topology::{NodeId, Topology};

@@ -4,9 +4,8 @@ use super::*;
 use crate::sweep::CellConfiguration;
 use crate::{RunKey, RunResult};
 use proptest::prelude::*;
-use replay_engine::metrics::Measures;
 use replay_engine::metrics::measure::{Finished, Placed, Scope, Setup};
-use replay_engine::metrics::{Locality, SizeRow};
+use replay_engine::metrics::{Locality, Measures, SizeRow};
 
 fn id(number: u64) -> CellId {
     let configuration = CellConfiguration {

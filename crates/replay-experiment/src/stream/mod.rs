@@ -33,8 +33,7 @@ use replay_engine::metrics::{ScheduleMetrics, comparable};
 use replay_engine::number::{counted, plain};
 use replay_engine::scheduler::registry::SchedulerSpec;
 use replay_engine::table::{Column, Name, Table, names};
-use replay_engine::topology::Topology;
-use replay_engine::topology::content_digest;
+use replay_engine::topology::{Topology, content_digest};
 use replay_engine::workload::stochastic::{Arrivals, StochasticStream};
 
 /// A point: the parameters of a replicated experiment.

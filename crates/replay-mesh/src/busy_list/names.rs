@@ -2,8 +2,7 @@
 
 use crate::busy_list::{BusyListAllocator, BusyListOptions};
 use replay_engine::allocator::submesh::ShapeRule;
-use replay_engine::allocator::{Allocator, Engine};
-use replay_engine::allocator::{AllocatorOptions, mesh_of};
+use replay_engine::allocator::{Allocator, AllocatorOptions, Engine, mesh_of};
 use replay_engine::naming::{Entry, Table, kind};
 use replay_engine::topology::Topology;
 

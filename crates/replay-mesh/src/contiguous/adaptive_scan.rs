@@ -9,9 +9,8 @@
 
 use crate::contiguous::Contiguous;
 use crate::contiguous::first_fit::FirstFit;
-use replay_engine::allocator::Allocator;
 use replay_engine::allocator::submesh::{SHAPE, Shaping};
-use replay_engine::allocator::{AllocatorOptions, mesh_of};
+use replay_engine::allocator::{Allocator, AllocatorOptions, mesh_of};
 use replay_engine::naming::{Entry, Table, kind};
 use replay_engine::topology::{Grid, Topology};
 

@@ -26,9 +26,8 @@ pub use smallest_box::SmallestBox;
 pub use surroundings::Surroundings;
 
 use crate::contiguous::Contiguous;
-use replay_engine::allocator::Allocator;
 use replay_engine::allocator::submesh::{ROTATE, SHAPE, Shaping};
-use replay_engine::allocator::{AllocatorOptions, grid_of, mesh_of};
+use replay_engine::allocator::{Allocator, AllocatorOptions, grid_of, mesh_of};
 use replay_engine::naming::{Entry, Table, kind};
 use replay_engine::topology::Topology;
 

@@ -14,9 +14,8 @@
 use crate::contiguous::frames::Frames;
 use crate::contiguous::scan::Scan;
 use crate::contiguous::{Choice, Contiguous, Preference};
-use replay_engine::allocator::Allocator;
 use replay_engine::allocator::submesh::{SHAPE, Shaping};
-use replay_engine::allocator::{AllocatorOptions, mesh_of};
+use replay_engine::allocator::{Allocator, AllocatorOptions, mesh_of};
 use replay_engine::machine::Machine;
 use replay_engine::naming::{Entry, Table, kind};
 use replay_engine::topology::{Coord, Topology};

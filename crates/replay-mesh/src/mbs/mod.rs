@@ -28,9 +28,9 @@ use self::records::Records;
 use replay_engine::allocator::explain::ExplanationLog;
 use replay_engine::allocator::submesh::SubMesh;
 use replay_engine::allocator::{
-    Allocator, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats, require_free,
+    Allocator, AllocatorOptions, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup,
+    Stats, grid_of, require_free,
 };
-use replay_engine::allocator::{AllocatorOptions, grid_of};
 use replay_engine::machine::Machine;
 use replay_engine::naming::{Entry, Table, kind};
 use replay_engine::number::counted;

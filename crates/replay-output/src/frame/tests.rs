@@ -18,7 +18,6 @@ use replay_engine::table::{Get, Table};
 use replay_engine::topology::NodeId;
 use replay_engine::workload::stochastic::StochasticStream;
 use replay_engine::workload::{Job, Policy, Window, Workload};
-use replay_experiment::RunContext;
 use replay_experiment::compare::REPLAYED;
 use replay_experiment::contention::{ContentionRun, Correlations, JobContention, TraceRun};
 use replay_experiment::files::ResultFolder;
@@ -26,7 +25,7 @@ use replay_experiment::search::{
     Extent, Found, Origin, Portability, PortabilityCell, SearchRow, SkippedWorkRow, Tried,
 };
 use replay_experiment::stream::{Life, Metric, Point, StreamRow, estimate};
-use replay_experiment::{Measure, RunKey, RunResult, Trace, WithRun};
+use replay_experiment::{Measure, RunContext, RunKey, RunResult, Trace, WithRun};
 use replay_import::columns::Footer;
 use replay_import::damaged;
 use replay_published::{Check, Measured, NotRun, Tolerance};

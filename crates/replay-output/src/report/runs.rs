@@ -3,8 +3,7 @@ use replay_engine::metrics::{
     UnitMetrics,
 };
 use replay_engine::number::{fixed, grouped};
-use replay_engine::table::{Column, Name, Value};
-use replay_engine::table::{Sheet, Shown};
+use replay_engine::table::{Column, Name, Sheet, Shown, Value};
 use replay_experiment::{RunKey, RunResult};
 
 /// Change of a mean. The change is shown in the column after the mean.

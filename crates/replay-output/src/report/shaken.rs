@@ -1,7 +1,6 @@
 use replay_engine::metrics::{PairwiseMetrics, ScheduleMetrics};
 use replay_engine::number::{fixed, grouped};
-use replay_engine::table::Column;
-use replay_engine::table::{Name, Sheet, Shown, with_unit};
+use replay_engine::table::{Column, Name, Sheet, Shown, with_unit};
 use replay_experiment::contention::Contention;
 use replay_experiment::shaken::{ShakenRow, difference_text};
 

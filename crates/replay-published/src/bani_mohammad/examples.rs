@@ -1,8 +1,7 @@
 //! Worked examples of chapters 2 to 4: processors that are allocated to single requests.
 
 use crate::claim::claim;
-use crate::defect;
-use crate::{Check, StrategySwap, Tolerance, VerifyError};
+use crate::{Check, StrategySwap, Tolerance, VerifyError, defect};
 use replay_engine::allocator::submesh::{SubMesh, volume};
 use replay_engine::allocator::{Allocator, MachineEvent, Request};
 use replay_engine::machine::Machine;

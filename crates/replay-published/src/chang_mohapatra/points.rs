@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::VerifyError;
-use crate::defect;
+use crate::{VerifyError, defect};
 use replay_engine::cancel::CancelToken;
 use replay_engine::metrics::estimate::{Estimate, StopRule};
 use replay_engine::scheduler::registry::SchedulerSpec;

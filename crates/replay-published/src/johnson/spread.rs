@@ -4,8 +4,7 @@
 //! contains the standard deviation over 20 copies of `--shake`, pooled over tie vectors.
 
 use super::{Metric, Row};
-use crate::defect;
-use crate::{Tolerance, VerifyError};
+use crate::{Tolerance, VerifyError, defect};
 use replay_engine::metrics::estimate::student_t;
 use replay_experiment::shaken::CONFIDENCE;
 

@@ -2,9 +2,8 @@
 
 use super::{AFL, FL, printed};
 use crate::claim::claim;
-use crate::defect;
 use crate::exchange::with_swaps;
-use crate::{Check, Tolerance, VerifyError};
+use crate::{Check, Tolerance, VerifyError, defect};
 use replay_engine::cancel::CancelToken;
 use replay_engine::metrics::SystemRecorder;
 use replay_engine::scheduler::registry::SchedulerSpec;

@@ -12,11 +12,9 @@ use rand_chacha::ChaCha8Rng;
 
 use super::AFL;
 use crate::claim::claim;
-use crate::defect;
 use crate::exchange::with_swaps;
-use crate::{Check, Tolerance, VerifyError};
-use replay_engine::allocator::subcube::Cube;
-use replay_engine::allocator::subcube::Mesh;
+use crate::{Check, Tolerance, VerifyError, defect};
+use replay_engine::allocator::subcube::{Cube, Mesh};
 use replay_engine::allocator::{MachineEvent, Request};
 use replay_engine::machine::Machine;
 use replay_engine::topology::{NodeId, Topology};

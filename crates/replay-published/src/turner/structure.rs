@@ -2,15 +2,13 @@
 
 use super::{AFL, FL, printed};
 use crate::claim::claim;
-use crate::defect;
 use crate::exchange::{self, substitute, with_swaps};
-use crate::{Check, Sample, Tolerance, VerifyError};
+use crate::{Check, Sample, Tolerance, VerifyError, defect};
 use replay_cubes::hypercube::block_search::BlockSearch;
 use replay_cubes::hypercube::cubic::Subcubes;
 use replay_cubes::hypercube::free_list::FreeList;
 use replay_engine::allocator::Request;
-use replay_engine::allocator::subcube::Cube;
-use replay_engine::allocator::subcube::Mesh;
+use replay_engine::allocator::subcube::{Cube, Mesh};
 use replay_engine::machine::Machine;
 use replay_engine::topology::{NodeId, Topology};
 

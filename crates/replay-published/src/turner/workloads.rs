@@ -8,9 +8,8 @@ use std::fmt;
 
 use super::{AFL, FL};
 use crate::claim::claim;
-use crate::defect;
 use crate::exchange::{substitute, with_swaps};
-use crate::{Check, Selection, Tolerance, VerifyError};
+use crate::{Check, Selection, Tolerance, VerifyError, defect};
 use replay_engine::cancel::CancelToken;
 use replay_engine::metrics::estimate::{Estimate, StopRule};
 use replay_engine::scheduler::registry::SchedulerSpec;

@@ -4,8 +4,7 @@
 use std::cmp::Reverse;
 use std::fmt::Write;
 
-use crate::hierarchy::FreeNodes;
-use crate::hierarchy::{Rule, RuleOptions};
+use crate::hierarchy::{FreeNodes, Rule, RuleOptions};
 use crate::topology_file::Misordered;
 use replay_engine::allocator::Times;
 use replay_engine::naming::StrategyName;

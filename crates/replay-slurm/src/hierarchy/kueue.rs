@@ -10,8 +10,7 @@
 
 use std::cmp::Reverse;
 
-use crate::hierarchy::Denied;
-use crate::hierarchy::FreeNodes;
+use crate::hierarchy::{Denied, FreeNodes};
 use replay_engine::allocator::explain::{ExplanationLog, Listing};
 use replay_engine::number::counted;
 use replay_engine::sanitize::excerpt;

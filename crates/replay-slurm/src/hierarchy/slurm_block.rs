@@ -9,8 +9,7 @@
 //! Cost of a round: one pass over the base blocks to choose a block, one sort of the lower blocks of the chosen block,
 //! and one sort of the base blocks of each used lower block.
 
-use crate::hierarchy::Denied;
-use crate::hierarchy::FreeNodes;
+use crate::hierarchy::{Denied, FreeNodes};
 use replay_engine::allocator::explain::{ExplanationLog, Listing};
 use replay_engine::number::counted;
 use replay_engine::topology::NodeId;

@@ -8,8 +8,7 @@
 //! Cost: one pass over the leaves, and a second pass for the last chosen leaf. Each chosen leaf also costs one pass
 //! over the runs of leaves, where a run is directly below one switch.
 
-use crate::hierarchy::FreeNodes;
-use crate::hierarchy::{Denied, consecutive};
+use crate::hierarchy::{Denied, FreeNodes, consecutive};
 use replay_engine::allocator::explain::{ExplanationLog, Listing};
 use replay_engine::number::counted;
 use replay_engine::topology::hierarchy::Tree;

@@ -21,8 +21,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use crate::hierarchy::Denied;
-use crate::hierarchy::FreeNodes;
+use crate::hierarchy::{Denied, FreeNodes};
 use replay_engine::allocator::Times;
 use replay_engine::allocator::explain::{ExplanationLog, Listing};
 use replay_engine::number::counted;

@@ -1,8 +1,7 @@
 //! Parser of `topology.conf`, and of the output of `scontrol show topology`, which has the same form.
 
-use crate::topology_file::Entries;
 use crate::topology_file::scontrol::{AggregatedBlock, Printed, PrintedBlock, PrintedSwitch};
-use crate::topology_file::syntax;
+use crate::topology_file::{Entries, syntax};
 use replay_engine::naming::advice;
 use replay_engine::sanitize::{BYTE_ORDER_MARK, excerpt};
 use replay_engine::topology::hierarchy::{BlockEntry, SwitchEntry};

@@ -1,9 +1,8 @@
 //! Explanations of decisions.
 
-use crate::placement::Layout;
 use crate::placement::decide::Query;
-use crate::placement::segments;
 use crate::placement::torus::cells_of;
+use crate::placement::{Layout, segments};
 use crate::torus3d::Placements;
 use crate::torus3d::selection_rules::SelectionRule;
 use crate::torus3d::tied::{Tied, Weighed};

@@ -10,8 +10,7 @@ use crate::torus3d::frequencies::Frequencies;
 use crate::torus3d::tied::{Choice, Rule, Tied};
 use crate::torus3d::tuned::{DEFAULT_TUNING, Tuning};
 use crate::torus3d::{Fit, Placements};
-use replay_engine::allocator::grid_of;
-use replay_engine::allocator::{Allocator, AllocatorOptions};
+use replay_engine::allocator::{Allocator, AllocatorOptions, grid_of};
 use replay_engine::naming::{Entry, Table, kind};
 use replay_engine::topology::Topology;
 

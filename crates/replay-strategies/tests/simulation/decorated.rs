@@ -3,12 +3,11 @@
 
 use super::*;
 use replay_contract::{MACHINE_KINDS, machines_for};
-use replay_engine::allocator;
 use replay_engine::allocator::Reduction;
 use replay_engine::allocator::explain::ExplanationLog;
-use replay_engine::scheduler;
 use replay_engine::simulation::WhenDown;
 use replay_engine::simulation::outages::Window;
+use replay_engine::{allocator, scheduler};
 
 /// A decorator without overrides.
 struct Identity<T: ?Sized>(Box<T>);

@@ -4,10 +4,10 @@ use replay_engine::allocator::Allocator;
 use replay_engine::cancel::CancelToken;
 use replay_engine::scheduler::registry::SchedulerSpec;
 use replay_engine::simulation::outages::Window;
-use replay_engine::simulation::{Decision, RunTimes};
-use replay_engine::simulation::{Observer, Outages, Simulation, Starts, Timeline};
-use replay_engine::topology::NodeId;
-use replay_engine::topology::Topology;
+use replay_engine::simulation::{
+    Decision, Observer, Outages, RunTimes, Simulation, Starts, Timeline,
+};
+use replay_engine::topology::{NodeId, Topology};
 use replay_engine::workload::{Job, JobId};
 
 /// Records events until a given number of jobs have started.

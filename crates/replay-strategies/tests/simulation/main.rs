@@ -2,18 +2,18 @@
 
 use proptest::prelude::*;
 
-use replay_engine::allocator::Decorator;
 use replay_engine::allocator::registry::AllocatorSpec;
-use replay_engine::allocator::{Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup};
+use replay_engine::allocator::{
+    Allocator, Capabilities, Decorator, MachineEvent, Refusal, Request, RunSetup,
+};
 use replay_engine::cancel::CancelToken;
 use replay_engine::machine::Machine;
 use replay_engine::scheduler::registry::SchedulerSpec;
-use replay_engine::scheduler::{OutOfOrder, Promises, QueueOrder};
-use replay_engine::scheduler::{Scheduler, Selection, System};
-use replay_engine::simulation::{Decision, Observer, SimulationError, State};
-use replay_engine::simulation::{Decisions, Outages, Simulation, Starts, Timeline};
-use replay_engine::topology::NodeId;
-use replay_engine::topology::Topology;
+use replay_engine::scheduler::{OutOfOrder, Promises, QueueOrder, Scheduler, Selection, System};
+use replay_engine::simulation::{
+    Decision, Decisions, Observer, Outages, Simulation, SimulationError, Starts, State, Timeline,
+};
+use replay_engine::topology::{NodeId, Topology};
 use replay_engine::workload::{Job, JobId};
 use replay_strategies::standard;
 

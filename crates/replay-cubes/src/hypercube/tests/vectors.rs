@@ -6,8 +6,7 @@ use crate::hypercube::free_list::FreeList;
 use crate::hypercube::lists::CubeLists;
 use crate::hypercube::tests::{cube, on};
 use replay_contract::Bench;
-use replay_engine::allocator::subcube::Cube;
-use replay_engine::allocator::subcube::SidesRule;
+use replay_engine::allocator::subcube::{Cube, SidesRule};
 use replay_engine::allocator::{Allocator, Refusal, Request};
 use replay_engine::topology::{Hypercube, NodeId};
 

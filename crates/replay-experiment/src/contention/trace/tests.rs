@@ -4,8 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::RunContext;
-use crate::contention::Messages;
-use crate::contention::isolate;
+use crate::contention::{Messages, isolate};
 use replay_engine::cancel::CancelToken;
 use replay_engine::topology::{NodeId, Topology};
 use replay_engine::workload::Job;

@@ -1,7 +1,6 @@
 use crate::mbs::forest::*;
 use proptest::prelude::*;
-use replay_engine::topology::Coord;
-use replay_engine::topology::Topology;
+use replay_engine::topology::{Coord, Topology};
 use std::collections::BTreeSet;
 
 fn grid(machine: &str) -> Grid {

@@ -158,6 +158,7 @@ impl FreeNodes {
 
     /// Returns the [fragmentation] of a block machine, in nodes; 0 for a tree.
     pub fn fragmentation(&self) -> u64 {
-        fragmentation(&self.hierarchy, &self.below)
+        let blocks = self.hierarchy.blocks().map_or(0, |blocks| blocks.count());
+        fragmentation(&self.hierarchy, &self.below[..blocks])
     }
 }

@@ -39,6 +39,8 @@ pub struct NonCubic {
     held: Vec<u32>,
     /// Cubes of the current job.
     taken: Vec<Cube>,
+    /// Whether processors have been out of service in this run.
+    has_outages: bool,
     census: Census,
     explanation: ExplanationLog,
 }
@@ -55,6 +57,7 @@ impl NonCubic {
             adjacent,
             held: vec![0; cube.processors()],
             taken: Vec::new(),
+            has_outages: false,
             census: Census::default(),
             explanation: ExplanationLog::default(),
         }
@@ -93,6 +96,7 @@ impl Allocator for NonCubic {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
         self.explanation = setup.explanation.clone();
         self.list.clear();
+        self.has_outages = false;
         self.census = Census::default();
         Ok(())
     }
@@ -107,9 +111,9 @@ impl Allocator for NonCubic {
         let mut rest = rounded(request.size, self.cubes);
         require_free(machine, rest.into())?;
         self.taken.clear();
-        // Cubes that a refused request returns may merge with halves in the list, after which the same request could be
-        // served. A refused request therefore restores the list.
-        let before = self.list.clone();
+        // After outages, the list may contain halves that have not merged. Returned cubes merge them, so a refused
+        // request restores the list instead.
+        let before = self.has_outages.then(|| self.list.clone());
         while rest != 0 {
             let k = rest.ilog2();
             let found = self.take(k);
@@ -118,7 +122,13 @@ impl Allocator for NonCubic {
                 None => format!("a subcube of {k} dimensions: none is recognised"),
             });
             let Some(cube) = found else {
-                self.list = before;
+                // Cubes are returned in reverse order, so that halves merge in the reverse order of their splits.
+                for cube in self.taken.drain(..).rev() {
+                    self.list.give(cube);
+                }
+                if let Some(before) = before {
+                    self.list = before;
+                }
                 return Err(Refusal::Fragmented);
             };
             self.taken.push(cube);
@@ -147,6 +157,7 @@ impl Allocator for NonCubic {
                 }
             }
             _ => {
+                self.has_outages |= matches!(event, MachineEvent::NodesDown(_));
                 self.list.on_outage(event);
             }
         }

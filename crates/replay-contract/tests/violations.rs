@@ -70,7 +70,8 @@ impl Allocator for Faulty {
 
     fn capabilities(&self) -> Capabilities {
         match self.fault {
-            Fault::RefusesWithNodes | Fault::RefusesOnce => Capabilities::coupled(),
+            Fault::RefusesWithNodes => Capabilities::coupled(),
+            Fault::RefusesOnce => Capabilities { refusals_last: true, ..Capabilities::coupled() },
             _ => Capabilities::default(),
         }
     }

@@ -172,13 +172,9 @@ impl<A: Allocator + ?Sized, O: Oracle> Bench<A, O> {
             }
             Refusal::Cancelled(_) => panic!("{asked}: the run was not cancelled"),
         }
-        // A refused request of non-cubic merges subcubes in its list, as published, so that the same request can be
-        // served afterwards. No caller repeats a request on the same free processors.
-        if capabilities.refusals_last {
-            let mut again = Vec::new();
-            let repeated = self.allocator.allocate(&self.machine, request, &mut again);
-            assert_eq!((repeated, again.len()), (Err(refusal), 0), "{asked}: repeated");
-        }
+        let mut again = Vec::new();
+        let repeated = self.allocator.allocate(&self.machine, request, &mut again);
+        assert_eq!((repeated, again.len()), (Err(refusal), 0), "{asked}: repeated");
         self.refused.push((request, refusal));
     }
 

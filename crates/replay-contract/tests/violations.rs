@@ -70,8 +70,7 @@ impl Allocator for Faulty {
 
     fn capabilities(&self) -> Capabilities {
         match self.fault {
-            Fault::RefusesWithNodes => Capabilities::coupled(),
-            Fault::RefusesOnce => Capabilities { refusals_last: true, ..Capabilities::coupled() },
+            Fault::RefusesWithNodes | Fault::RefusesOnce => Capabilities::coupled(),
             _ => Capabilities::default(),
         }
     }

@@ -9,7 +9,8 @@
 //! enough and adjacent to a cube of the job; listed cubes are searched in order of increasing dimension. When a listed
 //! cube is split and only one half is adjacent to the job, the adjacent half is used. If no listed cube is adjacent,
 //! all free subcubes are searched, and the first adjacent subcube is taken. The thesis gives the example of 11
-//! processors, but it does not specify the order of the search. A job is refused if one of its cubes is not available.
+//! processors, but it does not specify the order of the search. A job is refused if one of its cubes is not available; the
+//! free list is then as before the request.
 //! Messages of jobs with several subcubes can share channels.
 //!
 //! Cost per decision: for each cube of the job, the number of listed cubes times the number of cubes of the job. If no
@@ -39,8 +40,6 @@ pub struct NonCubic {
     held: Vec<u32>,
     /// Cubes of the current job.
     taken: Vec<Cube>,
-    /// Whether processors have been out of service in this run.
-    has_outages: bool,
     census: Census,
     explanation: ExplanationLog,
 }
@@ -57,7 +56,6 @@ impl NonCubic {
             adjacent,
             held: vec![0; cube.processors()],
             taken: Vec::new(),
-            has_outages: false,
             census: Census::default(),
             explanation: ExplanationLog::default(),
         }
@@ -96,7 +94,6 @@ impl Allocator for NonCubic {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
         self.explanation = setup.explanation.clone();
         self.list.clear();
-        self.has_outages = false;
         self.census = Census::default();
         Ok(())
     }
@@ -111,9 +108,9 @@ impl Allocator for NonCubic {
         let mut rest = rounded(request.size, self.cubes);
         require_free(machine, rest.into())?;
         self.taken.clear();
-        // After outages, the list may contain halves that have not merged. Returned cubes merge them, so a refused
-        // request restores the list instead.
-        let before = self.has_outages.then(|| self.list.clone());
+        // A refused request must not change later choices. Returning its cubes could merge them with halves that the
+        // list keeps apart, so the list is restored. A single cube that is not found changes nothing.
+        let before = (rest.count_ones() > 1).then(|| self.list.clone());
         while rest != 0 {
             let k = rest.ilog2();
             let found = self.take(k);
@@ -122,10 +119,6 @@ impl Allocator for NonCubic {
                 None => format!("a subcube of {k} dimensions: none is recognised"),
             });
             let Some(cube) = found else {
-                // Cubes are returned in reverse order, so that halves merge in the reverse order of their splits.
-                for cube in self.taken.drain(..).rev() {
-                    self.list.give(cube);
-                }
                 if let Some(before) = before {
                     self.list = before;
                 }
@@ -156,10 +149,7 @@ impl Allocator for NonCubic {
                     self.census.operations += 1;
                 }
             }
-            _ => {
-                self.has_outages |= matches!(event, MachineEvent::NodesDown(_));
-                self.list.on_outage(event);
-            }
+            _ => self.list.on_outage(event),
         }
     }
 

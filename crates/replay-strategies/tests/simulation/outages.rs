@@ -429,8 +429,6 @@ proptest! {
     ) {
         prop_assume!(candidate.goes_with(scheduler));
         let Candidate { name: allocator, machine, .. } = candidate;
-        // A refused request of non-cubic changes its list of subcubes, and outages change which requests are made.
-        prop_assume!(allocator != "non-cubic");
         let topology: Topology = machine.parse().expect("a machine");
         let jobs = accepted(&jobs, allocator, &topology);
         let run = |outages: &Outages| run_on(&topology, &jobs, outages, scheduler, allocator);

@@ -466,6 +466,7 @@ impl NonCubic {
     fn allocate(&mut self, size: u32) -> Option<Vec<Cube>> {
         let n = self.base.n;
         let mut rest = (size..=1 << n).find(|size| size.count_ones() <= self.cubes)?;
+        let before = self.base.lists.clone();
         let mut taken: Vec<Cube> = vec![];
         while rest > 0 {
             let k = rest.ilog2();
@@ -488,7 +489,7 @@ impl NonCubic {
                 }
             };
             let Some(cube) = cube else {
-                taken.into_iter().rev().for_each(|cube| self.base.give(cube));
+                self.base.lists = before;
                 return None;
             };
             taken.push(cube);

@@ -3,10 +3,10 @@
 
 use proptest::prelude::*;
 
+use replay_contract::Intervals;
 use replay_engine::allocator::registry::AllocatorSpec;
-use replay_engine::allocator::{Allocator, Capabilities, Refusal, Request};
+use replay_engine::allocator::{Allocator, Refusal, Request};
 use replay_engine::cancel::CancelToken;
-use replay_engine::machine::Machine;
 use replay_engine::scheduler::{
     Conservative, Easy, Guard, OutOfOrder, QueueOrder, Scheduler, Strict,
 };
@@ -92,37 +92,6 @@ proptest! {
             let reference = timeline(&jobs, processors, reference.as_mut());
             prop_assert_eq!(timeline(&jobs, processors, fast.as_mut()), reference);
         }
-    }
-}
-
-/// First fit on a row of processors: a job gets the first sequence of consecutive free processors that is long enough,
-/// or is refused.
-struct Intervals;
-
-impl Allocator for Intervals {
-    fn allocate(
-        &mut self,
-        machine: &Machine,
-        request: Request,
-        chosen: &mut Vec<NodeId>,
-    ) -> Result<(), Refusal> {
-        let size = request.size as usize;
-        if machine.free_count() < size {
-            return Err(Refusal::TooFewFree);
-        }
-        let free = machine.free_map();
-        let base = free.windows(size).position(|gap| gap.iter().all(|&free| free));
-        let base = base.ok_or(Refusal::Fragmented)?;
-        chosen.extend((base..base + size).map(|node| NodeId(node as u32)));
-        Ok(())
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { refusals_last: true, ..Capabilities::coupled() }
-    }
-
-    fn try_clone(&self) -> Option<Box<dyn Allocator>> {
-        Some(Box::new(Intervals))
     }
 }
 

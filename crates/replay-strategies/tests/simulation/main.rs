@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use replay_contract::Intervals;
 use replay_engine::allocator::registry::AllocatorSpec;
 use replay_engine::allocator::{
     Allocator, Capabilities, Decorator, MachineEvent, Refusal, Request, RunSetup,
@@ -16,36 +17,6 @@ use replay_engine::simulation::{
 use replay_engine::topology::{NodeId, Topology};
 use replay_engine::workload::{Job, JobId};
 use replay_strategies::standard;
-
-/// Allocator for tests: first fit for contiguous processors in a row. Refuses a job if no gap is long enough.
-struct Intervals;
-
-impl Allocator for Intervals {
-    fn allocate(
-        &mut self,
-        machine: &Machine,
-        request: Request,
-        chosen: &mut Vec<NodeId>,
-    ) -> Result<(), Refusal> {
-        let size = request.size as usize;
-        if machine.free_count() < size {
-            return Err(Refusal::TooFewFree);
-        }
-        let free = machine.free_map();
-        let base = free.windows(size).position(|gap| gap.iter().all(|&free| free));
-        let base = base.ok_or(Refusal::Fragmented)?;
-        chosen.extend((base..base + size).map(|node| NodeId(node as u32)));
-        Ok(())
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { refusals_last: true, ..Capabilities::coupled() }
-    }
-
-    fn try_clone(&self) -> Option<Box<dyn Allocator>> {
-        Some(Box::new(Intervals))
-    }
-}
 
 #[derive(Default)]
 struct Log {

@@ -120,7 +120,8 @@ pub fn check_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), 
             grid.prepared.check(&strategy, machine, |built| check_outage_support(&strategy, built));
         checked.map_err(|error| {
             let supports = |built: &dyn Allocator| built.capabilities().supports_outages;
-            let problem = error.problem + &alternatives(grid, machine, supports);
+            let problem =
+                error.problem + &alternatives(grid, machine, "support outages here", supports);
             Incompatible { problem, ..error }
         })?;
     }
@@ -146,10 +147,11 @@ pub fn reject_outages(down: bool, node_map: bool, strict: bool) -> Result<(), In
 const MOST_NAMED: usize = 8;
 
 /// Returns the end of a message that names allocators which support `machine` with their default parameters and have the
-/// property `also`; empty if there are none.
+/// property `also`, which `property` describes; empty if there are none.
 fn alternatives(
     grid: &ParameterGrid,
     machine: &Topology,
+    property: &str,
     also: impl Fn(&dyn Allocator) -> bool,
 ) -> String {
     let works = |name: &&str| {
@@ -159,10 +161,11 @@ fn alternatives(
     let mut names: Vec<&str> = grid.registries.allocators.names().filter(works).collect();
     let more = names.len().saturating_sub(MOST_NAMED);
     names.truncate(MOST_NAMED);
+    let named = format!("; allocators that {property}: {}", names.join(", "));
     match (names.is_empty(), more) {
         (true, _) => String::new(),
-        (_, 0) => format!("; these allocators do: {}", names.join(", ")),
-        _ => format!("; these allocators and {more} more do: {}", names.join(", ")),
+        (_, 0) => named,
+        _ => format!("{named} and {more} more"),
     }
 }
 
@@ -216,7 +219,8 @@ pub fn check_strategies<'a>(
             counts |= checked.map_err(|error| match strategy.build(machine, 0) {
                 Ok(_) => error,
                 Err(_) => {
-                    let problem = error.problem + &alternatives(grid, machine, |_| true);
+                    let problem = error.problem
+                        + &alternatives(grid, machine, "support this machine", |_| true);
                     Incompatible { problem, ..error }
                 }
             })?;
@@ -229,7 +233,9 @@ pub fn check_strategies<'a>(
     if !counted {
         let problem = "none of these allocators scores candidates, so there are no ties to count";
         let scores = |built: &dyn Allocator| built.capabilities().counts_ties;
-        let others = machines.first().map(|machine| alternatives(grid, machine, scores));
+        let others = machines
+            .first()
+            .map(|machine| alternatives(grid, machine, "score candidates here", scores));
         return Err(Incompatible::of("ties", problem.to_string() + &others.unwrap_or_default()));
     }
     Ok(())

@@ -4,18 +4,16 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use super::{
-    Capabilities, Scheduler, SchedulerOptions, WhenFull, conservative, easy, out_of_order, strict,
-};
+use super::{Capabilities, Scheduler, SchedulerOptions, WhenFull, easy, strict};
 use crate::naming::{NameError, Registry, StrategyName, Table, Value};
 
 /// Returns the registry of the disciplines that no plug-in defines.
 pub(crate) fn common() -> Registry<SchedulerSpec> {
     Registry::new("scheduler")
-        .with(strict::table(), SchedulerSpec::parse)
-        .with(easy::table(), SchedulerSpec::parse)
-        .with(conservative::table(), SchedulerSpec::parse)
-        .with(out_of_order::table(), SchedulerSpec::parse)
+        .with(super::strict::table(), SchedulerSpec::parse)
+        .with(super::easy::table(), SchedulerSpec::parse)
+        .with(super::conservative::table(), SchedulerSpec::parse)
+        .with(super::out_of_order::table(), SchedulerSpec::parse)
 }
 
 /// Options that a [`Table`] can parse and print.

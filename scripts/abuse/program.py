@@ -121,7 +121,7 @@ class Outcome:
                 kept.close()
 
     def words(self):
-        """Returns the last line of standard error, or a placeholder."""
+        """Returns the last line of standard error, or that there is none."""
         lines = [line for line in self.stderr.splitlines() if line.strip()]
         return lines[-1][:300] if lines else "(nothing on standard error)"
 

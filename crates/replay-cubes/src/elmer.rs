@@ -20,7 +20,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::cluster::time_sharing::{Sharing, TimeSharing};
+use crate::cluster::time_sharing::{Hosts, Sharing, TimeSharing};
 use replay_engine::allocator::explain::ExplanationLog;
 use replay_engine::allocator::{
     Allocator, AllocatorOptions, Capabilities, MachineEvent, Refusal, Request, RunSetup,
@@ -60,24 +60,6 @@ impl HostSelection {
 
     /// Default threshold of version 2. The thesis does not specify a threshold.
     pub const THRESHOLD: f64 = 0.8;
-}
-
-/// Behaviour of hosts under Elmer.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Hosts {
-    /// Whether Elmer's own overhead is added to jobs.
-    pub costs: bool,
-    /// Seconds between two observations of the utilization by a host's monitor; 0 if the monitor always reports the
-    /// current value.
-    pub period: f64,
-    /// Fraction of a host's processor that a process uses at full speed. This value applies to jobs that do not specify
-    /// the fraction.
-    pub demand: f64,
-}
-
-impl Hosts {
-    /// Hosts without overhead, with monitors that report current values, and with jobs that always compute.
-    pub const PLAIN: Hosts = Hosts { costs: false, period: 0.0, demand: 1.0 };
 }
 
 /// The Elmer allocator. The random choices of hosts depend on the seed and on all earlier requests.

@@ -15,7 +15,7 @@ use crate::contention::{Contention, ContentionJobRow};
 use replay_engine::metrics::blocks::{Blocks, LEVEL, holm};
 use replay_engine::metrics::robust::Robust;
 use replay_engine::metrics::{JobMeasures, Placement, comparable};
-use replay_engine::table::{Column, Name, Table, names};
+use replay_engine::table::{Column, Name, Table};
 
 /// Maximum number of measures of one [`JobTables`].
 pub const MOST_MEASURES: usize = 8;
@@ -347,11 +347,6 @@ pub struct Compared {
 }
 
 impl Compared {
-    names! {
-        BASE = "base",
-        COMPARED_RUN = "compared_run",
-    }
-
     /// Returns whether all jobs of the two runs are compared.
     pub fn is_of_all_jobs(&self) -> bool {
         self.sizes[1] == i64::MAX && self.class.is_none()
@@ -398,8 +393,8 @@ impl Table for Compared {
         type C = Column<Compared>;
         let share = |count: fn(&Compared) -> u64| move |row: &Compared| 100.0 * count(row) as f64 / row.jobs as f64;
         vec![
-            C::text(Compared::BASE, "base run of the comparison", |row| Some(&row.base)),
-            C::text(Compared::COMPARED_RUN, "run compared with the base", |row| Some(&row.run)),
+            C::text("base", "base run of the comparison", |row| Some(&row.base)),
+            C::text("compared_run", "run compared with the base", |row| Some(&row.run)),
             C::text("compared_measure", "measure, a column of the table jobs or contend_jobs", |row| Some(row.measure.text())),
             C::new("smallest_size", "processors", "smallest size of the compared jobs", |row| row.sizes[0]),
             C::new("largest_size", "processors", "largest size of the compared jobs; null if all sizes are compared", |row| Some(row.sizes[1]).filter(|&size| size < i64::MAX)),

@@ -1,6 +1,5 @@
 //! Differences between two schedules of the same jobs.
 
-use crate::compare::Compared;
 use replay_engine::metrics::Submitted;
 use replay_engine::table::{Column, Table};
 
@@ -37,8 +36,8 @@ impl Table for StartChange {
     fn columns() -> Vec<Column<Self>> {
         type C = Column<StartChange>;
         vec![
-            C::text(Compared::BASE, "base run of the comparison", |row| Some(&row.base)),
-            C::text(Compared::COMPARED_RUN, "run compared with the base", |row| Some(&row.run)),
+            C::text("base", "base run of the comparison", |row| Some(&row.base)),
+            C::text("compared_run", "run compared with the base", |row| Some(&row.run)),
             C::new(Submitted::JOB, "", "job number in the trace", |row| row.job),
             C::new(Submitted::SUBMIT, "s", "submission, in trace time", |row| row.submit),
             C::new(Submitted::SIZE, "processors", "processors that a job requests", |row| row.size),

@@ -12,11 +12,28 @@ use crate::cluster::kernel::Kernel;
 use crate::cluster::monitor::Monitor;
 use crate::cluster::rates::{Rates, Resident};
 use crate::cluster::{Application, elmer};
-use crate::elmer::Hosts;
 use replay_engine::machine::Slots;
 use replay_engine::simulation::Service;
 use replay_engine::topology::{Cluster, NodeId};
 use replay_engine::workload::{Job, JobId};
+
+/// Behaviour of hosts under Elmer.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Hosts {
+    /// Whether Elmer's own overhead is added to jobs.
+    pub costs: bool,
+    /// Seconds between two observations of the utilization by a host's monitor; 0 if the monitor always reports the
+    /// current value.
+    pub period: f64,
+    /// Fraction of a host's processor that a process uses at full speed. This value applies to jobs that do not specify
+    /// the fraction.
+    pub demand: f64,
+}
+
+impl Hosts {
+    /// Hosts without overhead, with monitors that report current values, and with jobs that always compute.
+    pub const PLAIN: Hosts = Hosts { costs: false, period: 0.0, demand: 1.0 };
+}
 
 /// Configuration of time sharing on the hosts of a cluster.
 #[derive(Clone, Copy, PartialEq, Debug)]

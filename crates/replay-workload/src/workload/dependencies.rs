@@ -16,7 +16,6 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::job::{Job, JobId};
-use super::report::is_zero;
 use crate::naming::nearest;
 use crate::number::grouped;
 use crate::sanitize::excerpt;
@@ -447,6 +446,10 @@ fn break_cycles(follows: &mut [Vec<Follows>], jobs: &[Job]) -> u64 {
         broken += (count - follows[last].len()) as u64;
     }
     broken
+}
+
+pub(super) fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::dependencies::{DependencyCounts, Repeated};
+use super::dependencies::{DependencyCounts, Repeated, is_zero};
 use super::extra_fields::ExtraFields;
 use super::job::Job;
 use crate::naming::texts;
@@ -164,10 +164,6 @@ impl ChangedJobs {
         let after = self.begins.partition_point(|begin| begin.0 <= job.line);
         after.checked_sub(1).map_or(0, |at| self.begins[at].1)
     }
-}
-
-pub(super) fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl CleaningReport {

@@ -9,6 +9,7 @@
 
 mod blocks;
 mod description;
+mod entries;
 mod generated;
 mod names;
 mod natural;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use super::NodeId;
 
 pub use blocks::Blocks;
-pub use description::{BlockEntry, DescriptionError, Simplification, Subject, SwitchEntry};
+pub use entries::{BlockEntry, DescriptionError, Simplification, Subject, SwitchEntry};
 pub(super) use generated::{parse_blocks, parse_tree};
 pub use names::host_list;
 pub use natural::natural_order;

@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::description::{Simplification, SwitchEntry};
+use super::entries::{Simplification, SwitchEntry};
 
 /// The parent of each switch. Switches are numbers in the table of the description.
 pub(super) struct Parents {

@@ -47,7 +47,7 @@ impl AllocatorOptions for Nearest {
 }
 
 /// Adds this strategy to the strategies of a program.
-fn add_to(registries: Registries) -> Registries {
+pub fn add_to(registries: Registries) -> Registries {
     let nearest = Entry::new("nearest", Nearest { to: 0 })
         .about("The free processors that are nearest to one processor.")
         .param("to", kind::integer(0..=u32::MAX), "number of that processor", |it| &mut it.to);

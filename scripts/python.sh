@@ -38,5 +38,12 @@ fi
 "$python" -m pip install --quiet --force-reinstall --no-deps --no-index "$wheel"
 "$venv/bin/replay" --version
 [ "${1:-}" != --install ] || exit 0
+
+# The module with a strategy of its own, in a folder beside the virtual environment.
+own=$target/python-own-module
+rm -rf "$own"
+"$venv/bin/maturin" build --release --locked --quiet --manifest-path examples/python_module/Cargo.toml --target-dir "$target" --out "$own"
+"$python" -m pip install --quiet --no-deps --no-index --target "$own" "$own"/own_replay-*.whl
 tests=$PWD/crates/replay-py
+export REPLAY_OWN_MODULE=$own
 REPLAY_TRACES="${REPLAY_TRACES:+$REPLAY_TRACES:}$PWD/traces" "$python" -m pytest -q -c "$tests/pyproject.toml" --rootdir "$tests" "$tests/tests" "$@"

@@ -278,7 +278,7 @@ fn options_after_the_subcommand(matches: &ArgMatches) -> Result<(), clap::Error>
 /// Runs a program with these strategies and the arguments of the process, and returns its exit code. Results record the
 /// digest of the executable in place of its sources, which are not known.
 pub fn main_with(registries: Registries) -> ExitCode {
-    main(&Program::new(program::executable(), registries), std::env::args_os())
+    main(&Program::of_file(std::env::current_exe(), registries), std::env::args_os())
 }
 
 /// Runs the program with these arguments and returns its exit code.

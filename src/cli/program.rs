@@ -1,6 +1,9 @@
 //! The program that runs: its build and its arguments.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
 
 use replay_engine::registries::Registries;
 use replay_experiment::sweep::Build;
@@ -26,19 +29,21 @@ impl Program {
         // The parser keeps texts for the whole process.
         Self { long_version: text.leak(), build, registries }
     }
-}
 
-/// Returns the build of the running executable.
-pub fn executable() -> Build {
-    let mut digest = blake3::Hasher::new();
-    let file = std::env::current_exe().and_then(std::fs::File::open);
-    let read = file.and_then(|file| digest.update_reader(file).map(drop));
-    let unknown = || "unknown".to_string();
-    Build {
-        version: env!("CARGO_PKG_VERSION").to_string(),
-        commit: unknown(),
-        sources: read.map_or_else(|_| unknown(), |()| digest.finalize().to_hex()[..16].to_string()),
-        compiler: unknown(),
+    /// Creates the program with these strategies whose code is in this file. The digest of the file identifies its
+    /// sources; the commit and the compiler are unknown.
+    pub fn of_file(path: io::Result<PathBuf>, registries: Registries) -> Self {
+        let mut digest = blake3::Hasher::new();
+        let read = path.and_then(File::open).and_then(|file| digest.update_reader(file).map(drop));
+        let unknown = || "unknown".to_string();
+        let build = Build {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            commit: unknown(),
+            sources: read
+                .map_or_else(|_| unknown(), |()| digest.finalize().to_hex()[..16].to_string()),
+            compiler: unknown(),
+        };
+        Self::new(build, registries)
     }
 }
 

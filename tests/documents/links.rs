@@ -120,8 +120,10 @@ fn strategies(_: &Path, pages: &[Page]) -> Vec<String> {
 /// Checks that Rust blocks are excerpts of examples, which are compiled.
 fn rust(root: &Path, pages: &[Page]) -> Vec<String> {
     let mut examples = String::new();
-    for entry in std::fs::read_dir(root.join("examples")).into_iter().flatten().flatten() {
-        examples += &std::fs::read_to_string(entry.path()).unwrap_or_default();
+    for folder in ["examples", "examples/python_module/src"] {
+        for entry in std::fs::read_dir(root.join(folder)).into_iter().flatten().flatten() {
+            examples += &std::fs::read_to_string(entry.path()).unwrap_or_default();
+        }
     }
     let mut wrong = Vec::new();
     for page in pages {

@@ -6,12 +6,13 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use replay::cli::Program;
 use replay::cli::embed::CommandOption;
-use replay::experiment::sweep::Build;
+use replay::registries::Registries;
 
 mod allocator;
 mod arrow;
@@ -23,19 +24,18 @@ mod simulation;
 mod table;
 mod trace;
 
-/// The program of this module.
-pub(crate) static PROGRAM: LazyLock<Program> = LazyLock::new(|| {
-    let [commit, sources, compiler] = replay_build::build!().map(str::to_string);
-    let version = env!("CARGO_PKG_VERSION").to_string();
-    let registries = replay_strategies::standard().clone();
-    Program::new(Build { version, commit, sources, compiler }, registries)
-});
+static PROGRAM: OnceLock<Program> = OnceLock::new();
+
+/// Returns the program of this module, which is set before the module has any function.
+fn program() -> &'static Program {
+    PROGRAM.get().expect("the module is defined")
+}
 
 /// Runs the command-line program with the given arguments and returns its exit code. The first argument is the program
 /// name.
 #[pyfunction]
 fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
-    py.detach(|| replay::cli::embed::run(&PROGRAM, &arguments))
+    py.detach(|| replay::cli::embed::run(program(), &arguments))
 }
 
 /// Returns the options of each command: name, placeholder of the value (empty for a flag), and help text. The options
@@ -48,8 +48,24 @@ fn options() -> HashMap<String, Vec<(String, String, String)>> {
     replay::cli::embed::options().into_iter().map(of_command).collect()
 }
 
+#[cfg(feature = "module")]
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let [commit, sources, compiler] = replay_build::build!().map(str::to_string);
+    let version = env!("CARGO_PKG_VERSION").to_string();
+    let build = replay::experiment::sweep::Build { version, commit, sources, compiler };
+    fill(module, Program::new(build, replay_strategies::standard().clone()))
+}
+
+/// Defines the contents of `replay._engine`, with these strategies, in a `#[pymodule]` of this name. A process can load
+/// one such module.
+pub fn define(module: &Bound<'_, PyModule>, registries: Registries) -> PyResult<()> {
+    let file = module.filename().map(|name| name.to_string().into());
+    fill(module, Program::of_file(file.map_err(std::io::Error::from), registries))
+}
+
+fn fill(module: &Bound<'_, PyModule>, program: Program) -> PyResult<()> {
+    PROGRAM.set(program).map_err(|_| PyImportError::new_err("replay._engine is loaded already"))?;
     let py = module.py();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("ReplayError", py.get_type::<error::ReplayError>())?;

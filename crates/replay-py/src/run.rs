@@ -179,7 +179,7 @@ pub fn run(
     let loaded: Vec<_> = workloads.iter().map(|workload| workload.jobs.clone()).collect();
     let resolve = || {
         embed::with_messages(|| {
-            embed::resolve(&crate::PROGRAM.registries, &options, loaded, measure)
+            embed::resolve(&crate::program().registries, &options, loaded, measure)
         })
     };
     let (grid, messages) = on_threads(py, resolve)?;
@@ -278,7 +278,7 @@ pub fn run(
     report(
         py,
         embed::jobs_left_out(
-            &crate::PROGRAM.registries,
+            &crate::program().registries,
             finished.iter().map(|finished| &finished.result),
         ),
         true,

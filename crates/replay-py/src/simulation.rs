@@ -263,7 +263,7 @@ impl Simulation {
         for allocator in &allocators {
             match allocator.extract::<String>() {
                 Ok(name) => {
-                    let spec = crate::PROGRAM
+                    let spec = crate::program()
                         .registries
                         .allocators
                         .read(&name)
@@ -276,7 +276,7 @@ impl Simulation {
         options.extend(["--alloc".into(), "random".into()]);
         let jobs = vec![workload.jobs.clone()];
         let resolve =
-            || embed::resolve(&crate::PROGRAM.registries, &options, jobs, Measure::default());
+            || embed::resolve(&crate::program().registries, &options, jobs, Measure::default());
         let (grid, messages) = on_threads(py, || embed::with_messages(resolve))?;
         report(py, messages, false)?;
         let trace = match <[Arc<Trace>; 1]>::try_from(grid.map_err(rejected)?.traces) {

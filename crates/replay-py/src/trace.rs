@@ -99,8 +99,9 @@ impl Workload {
     fn restored(py: Python<'_>, options: Vec<OsString>, state: State) -> PyResult<Self> {
         let (name, text, shapes, digest) = state;
         let given = text.as_deref().map(|text| TraceText { name: &name, text });
-        let load =
-            || embed::with_messages(|| embed::load(&crate::PROGRAM.registries, &options, given)).0;
+        let load = || {
+            embed::with_messages(|| embed::load(&crate::program().registries, &options, given)).0
+        };
         let mut jobs = on_threads(py, load)?.map_err(rejected)?;
         if jobs.digest != digest {
             return Err(DataError::new_err(format!(
@@ -165,7 +166,7 @@ impl Workload {
     ) -> PyResult<Self> {
         let given = text.as_ref().map(|(name, text)| TraceText { name, text });
         let load =
-            || embed::with_messages(|| embed::load(&crate::PROGRAM.registries, options, given));
+            || embed::with_messages(|| embed::load(&crate::program().registries, options, given));
         let (loaded, messages) = on_threads(py, load)?;
         report(py, messages, false)?;
         let jobs = loaded.map_err(rejected)?;

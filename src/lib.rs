@@ -10,7 +10,7 @@
 //!
 //! ```text
 //! .swf[.gz] --swf--> records --workload--> jobs --scheduler--> timeline
-//!     --allocator--> processors --metrics--> measures --frame, plot, report--> files
+//!     --allocator--> processors --metrics--> measures --results, plot, report--> files
 //! ```
 //!
 //! A module imports only modules that are before it in this diagram. This example runs the published strategy:
@@ -43,7 +43,8 @@ pub use replay_experiment as experiment;
 pub use replay_import as import;
 pub use replay_mesh as mesh;
 pub use replay_network as network;
-pub use replay_output::{frame, plot, report};
+pub use replay_output::{plot, report};
 pub use replay_published as published;
+pub use replay_results as results;
 pub use replay_slurm as slurm;
 pub use replay_strategies as strategies;

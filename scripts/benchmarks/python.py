@@ -21,7 +21,7 @@ trace = replay.read_swf(sys.argv[1], policy="johnson")
 results = replay.run(
     trace, machine="10x10", sched=["fcfs", "easy"], alloc=["mc1x1", "mc1x1[tie=2,13,20,6]"], shake=int(sys.argv[2]) or None, seed=0
 )
-frames = pl.DataFrame(results.runs), pl.DataFrame(results.jobs)
+frames = results.runs, results.jobs
 end = time.perf_counter()
 print(len(trace), imported - begin, results.seconds, end - imported)
 """

@@ -13,8 +13,8 @@ use replay_experiment::compare::{REPLAYED, RunRow};
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::sweep::Plan;
 use replay_experiment::{RunKey, RunResult};
-use replay_output::frame::read::{self, ReadError};
 use replay_output::report::RunChange;
+use replay_results::read::{self, ReadError};
 
 /// `--baseline`, as typed.
 #[derive(Clone, Debug, Default, Args)]

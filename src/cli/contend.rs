@@ -36,10 +36,10 @@ use replay_experiment::contention::{
 use replay_experiment::journal::CellId;
 use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::{Admitted, Cell, RejectedSize, RunContext, RunKey, Trace};
-use replay_output::frame::FrameError;
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
 use replay_output::report::manifest::Configuration;
+use replay_results::FrameError;
 
 /// Arguments of `replay contend`.
 #[derive(Clone, Debug, Args, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use super::result_kind::Kind;
 use replay_engine::number::{counted, grouped};
 use replay_experiment::files::{Dir, ResultFolder};
 use replay_experiment::journal::JOURNAL_FILE;
-use replay_output::frame::read::records;
+use replay_results::read::records;
 
 /// Maximum number of characters of a command line in a message.
 const COMMAND: usize = 300;

@@ -27,8 +27,8 @@ use replay_experiment::explained::data::data;
 use replay_experiment::explained::explain;
 use replay_experiment::explained::steps::{Step, parts, steps};
 use replay_experiment::{Cell, CellProblem};
-use replay_output::frame::{self, FrameError};
 use replay_output::report::{Align, Sheet};
+use replay_results::FrameError;
 
 /// Arguments of `replay explain`.
 #[derive(Clone, Debug, Args)]
@@ -215,6 +215,6 @@ impl Results for Steps<'_> {
         dir: &Path,
         metadata: &[(String, String)],
     ) -> Result<Vec<PathBuf>, FrameError> {
-        frame::write(dir, &self.rows, metadata)
+        replay_results::write(dir, &self.rows, metadata)
     }
 }

@@ -27,7 +27,6 @@ use replay_experiment::log_comparison::{
 use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::sweep::PlannedTrace;
 use replay_experiment::{RunKey, RunResult, Trace};
-use replay_output::frame::{FrameError, Tables};
 use replay_output::plot::{Plots, WaitDistributions};
 use replay_output::report::manifest::{
     Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord,
@@ -35,6 +34,7 @@ use replay_output::report::manifest::{
 use replay_output::report::{
     RUN_FIGURES, RunChange, Sheet, Shown, log_comparison_summary, shaken_summary, summary,
 };
+use replay_results::{FrameError, Tables};
 
 /// The runs of a grid, which are printed and written as they are computed.
 pub struct Runs<'a> {

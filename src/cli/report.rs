@@ -16,10 +16,10 @@ use replay_engine::number::grouped;
 use replay_engine::table::Records;
 use replay_experiment::compare::REPLAYED;
 use replay_experiment::files::{ResultError, ResultFolder};
-use replay_output::frame::read::{JobsTable, ReadError};
 use replay_output::report::page::{
     self, BEGINNING, DOCTYPE, Folder, FolderError, compare_top_strategies, is_published,
 };
+use replay_results::read::{JobsTable, ReadError};
 
 /// Name of the page without `--write`.
 const DEFAULT_PAGE: &str = "report.html";

@@ -13,9 +13,9 @@ use super::session::Session;
 use replay_engine::number::grouped;
 use replay_engine::table::{Column, Table};
 use replay_experiment::sweep::Build;
-use replay_output::frame::{self, FrameError};
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
+use replay_results::FrameError;
 
 /// The results of a command, which [`Session::publish`] prints and writes.
 pub trait Results {
@@ -80,7 +80,7 @@ pub trait Results {
         dir: &Path,
         metadata: &[(String, String)],
     ) -> Result<Vec<PathBuf>, FrameError> {
-        frame::write(dir, self.rows(), metadata)
+        replay_results::write(dir, self.rows(), metadata)
     }
 
     /// Draws the figures into the folder of `plots`; by default, draws no figure. Returns the paths of the figures.

@@ -46,9 +46,9 @@ use replay_experiment::stream::{
     arrivals_at, estimate,
 };
 use replay_experiment::{Prepared, RunContext, RunKey};
-use replay_output::frame::{self, FrameError};
 use replay_output::plot::{Lines, Plots, save};
 use replay_output::report::{Sheet, Shown};
+use replay_results::FrameError;
 
 /// Arguments of `replay stream`.
 #[derive(Clone, Debug, Args, Serialize, Deserialize)]
@@ -386,9 +386,13 @@ impl Results for Streams<'_> {
         dir: &Path,
         metadata: &[(String, String)],
     ) -> Result<Vec<PathBuf>, FrameError> {
-        let mut files = frame::write(dir, &self.results, metadata)?;
+        let mut files = replay_results::write(dir, &self.results, metadata)?;
         if self.args.by_size {
-            files.extend(frame::write(dir, &StreamSizeRow::rows(&self.results), metadata)?);
+            files.extend(replay_results::write(
+                dir,
+                &StreamSizeRow::rows(&self.results),
+                metadata,
+            )?);
         }
         Ok(files)
     }

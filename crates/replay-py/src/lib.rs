@@ -73,7 +73,6 @@ fn fill(module: &Bound<'_, PyModule>, program: Program) -> PyResult<()> {
     module.add("UsageError", py.get_type::<error::UsageError>())?;
     module.add("DataError", py.get_type::<error::DataError>())?;
     module.add("AllocatorError", py.get_type::<error::AllocatorError>())?;
-    module.add_class::<table::Table>()?;
     module.add_class::<trace::Workload>()?;
     module.add_class::<run::Runs>()?;
     module.add_class::<allocator::Machine>()?;
@@ -85,9 +84,7 @@ fn fill(module: &Bound<'_, PyModule>, program: Program) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(options, module)?)?;
     module.add_function(wrap_pyfunction!(error::error_of, module)?)?;
-    module.add_function(wrap_pyfunction!(table::read_parquet, module)?)?;
-    module.add_function(wrap_pyfunction!(table::read_csv, module)?)?;
-    module.add_function(wrap_pyfunction!(table::table_of_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(table::summary_columns, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::allocator::{Raised, raised, strategy};
 use crate::error::{UsageError, rejected, report};
 use crate::interrupt::interruptible;
 use crate::pool::on_threads;
-use crate::table::Table;
+use crate::table::{frame, to_python};
 use crate::trace::Workload;
 use replay_engine::allocator::registry::AllocatorSpec;
 use replay_engine::cancel::CancelToken;
@@ -30,8 +30,8 @@ use replay_experiment::pool::{Turn, on_pool};
 use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::sweep::{Plan, run_plan};
 use replay_experiment::{Cell, Measure, RunContext, RunKey, RunResult, run_cell};
-use replay_output::frame::Tables;
 use replay_output::plot::{FigureStyle, Plots, WaitDistributions, gallery};
+use replay_results::Tables;
 
 /// An allocator of a grid: a name of the command line or an object with a method `allocate`.
 #[derive(FromPyObject)]
@@ -370,38 +370,37 @@ impl Runs {
     /// Returns the table with the given name, of the selected runs or of all runs; `None` if the runs did not keep this
     /// table.
     #[pyo3(signature = (name, runs=None))]
-    fn table(
+    fn table<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         name: &str,
         runs: Option<Vec<usize>>,
-    ) -> PyResult<Option<Table>> {
-        py.detach(|| {
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let table = py.detach(|| {
             let selected = || self.selected(runs.clone());
             let table = match name {
                 "runs" => {
                     // Omit the jobs from the copies of the results, because this table does not need them.
                     let rows: Vec<RunResult> = selected().map(without_jobs).collect();
-                    Table::of(&rows)?
+                    frame(&rows)?
                 }
-                "by_size" => {
-                    Table::of(&selected().flat_map(RunResult::size_rows).collect::<Vec<_>>())?
-                }
+                "by_size" => frame(&selected().flat_map(RunResult::size_rows).collect::<Vec<_>>())?,
                 "outages" => {
-                    Table::of(&selected().filter_map(RunResult::outage_row).collect::<Vec<_>>())?
+                    frame(&selected().filter_map(RunResult::outage_row).collect::<Vec<_>>())?
                 }
                 "jobs" if self.measure.jobs => {
-                    Table::of(&selected().flat_map(RunResult::job_rows).collect::<Vec<_>>())?
+                    frame(&selected().flat_map(RunResult::job_rows).collect::<Vec<_>>())?
                 }
                 "placements" if self.measure.nodes => {
-                    Table::of(&selected().flat_map(RunResult::allocation_rows).collect::<Vec<_>>())?
+                    frame(&selected().flat_map(RunResult::allocation_rows).collect::<Vec<_>>())?
                 }
-                "shaken" => Table::of(&self.shaken)?,
-                "against_log" => Table::of(&self.log_comparison)?,
+                "shaken" => frame(&self.shaken)?,
+                "against_log" => frame(&self.log_comparison)?,
                 _ => return Ok(None),
             };
-            Ok(Some(table))
-        })
+            PyResult::Ok(Some(table))
+        })?;
+        table.map(|table| to_python(py, table)).transpose()
     }
 
     /// Writes the tables of the selected runs, or of all runs, into a folder, as `--out` does.

@@ -12,7 +12,7 @@ use replay::cli::embed;
 use crate::allocator::{Raised, raised, strategy};
 use crate::error::{UsageError, natural, rejected, report};
 use crate::pool::on_threads;
-use crate::table::Table;
+use crate::table::{frame, to_python};
 use crate::trace::Workload;
 use replay_engine::allocator::registry::AllocatorSpec;
 use replay_engine::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup, Times};
@@ -416,10 +416,11 @@ impl Simulation {
 
     /// Table of all jobs with the start times so far.
     #[getter]
-    fn jobs(&self) -> PyResult<Table> {
+    fn jobs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let state = self.state()?;
         let rows = state.trace.jobs().iter().zip(&state.starts);
-        Table::of(&rows.map(|(job, start)| Row { job: *job, start: *start }).collect::<Vec<_>>())
+        let rows: Vec<Row> = rows.map(|(job, start)| Row { job: *job, start: *start }).collect();
+        to_python(py, frame(&rows)?)
     }
 
     /// Returns the processors that each allocator would choose for the job at a position of the queue, in the order of the

@@ -11,7 +11,7 @@ use replay::cli::embed::{self, TraceText};
 
 use crate::error::{DataError, rejected, report};
 use crate::pool::on_threads;
-use crate::table::Table;
+use crate::table::{frame, to_python};
 use replay_engine::metrics::{JobMeasures, Submitted};
 use replay_engine::swf::Decoder;
 use replay_engine::table::{Column, Table as Rows};
@@ -149,8 +149,8 @@ impl Workload {
 
     /// Table of the jobs.
     #[getter]
-    fn table(&self) -> PyResult<Table> {
-        Table::of(&self.jobs.jobs.iter().map(Row).collect::<Vec<_>>())
+    fn table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, frame(&self.jobs.jobs.iter().map(Row).collect::<Vec<_>>())?)
     }
 
     fn __len__(&self) -> usize {

@@ -14,10 +14,9 @@ def test_an_own_allocator_runs_beside_others(trace):
         trace, machine="10x10", sched=["fcfs", "easy"], alloc=["row-major-free-list", FirstFree(), "mc1x1"], shake=2
     )
     assert [run.allocator for run in results] == ["row-major-free-list", "FirstFree", "mc1x1"] * 6
-    frame = results.runs.to_dict()
-    first, own = ([value for value in frame["mean_pairwise_l1"][place::3]] for place in (0, 1))
-    assert first == own
-    assert results[0].jobs["pairwise_l1"] == results[1].jobs["pairwise_l1"]
+    distances = results.runs["mean_pairwise_l1"].to_list()
+    assert distances[0::3] == distances[1::3]
+    assert results[0].jobs["pairwise_l1"].equals(results[1].jobs["pairwise_l1"])
     assert len(replay.compare(results[0], results[1])) == 5
     with pytest.raises(replay.UsageError, match="written in Python"):
         results[1].explain(job=1)

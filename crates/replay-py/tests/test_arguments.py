@@ -55,7 +55,7 @@ def test_flags_are_true_or_false(short):
     with pytest.raises(TypeError, match="each: 3 is not True or False"):
         replay.search(short, each=3)
     results = replay.run(short, alloc="mc1x1", jobs=0, placements=None, ties=1, strict=0)
-    assert results.runs["tied_decisions"] != [None]
+    assert results.runs["tied_decisions"].to_list() != [None]
     with pytest.raises(replay.UsageError, match="jobs=True"):
         results.jobs
     assert len(replay.run(short, alloc="mc1x1", jobs=np.True_, placements=np.False_).jobs) == 60
@@ -87,38 +87,6 @@ def test_figures_have_a_style(short):
     ):
         with pytest.raises(replay.UsageError, match=message):
             results.figures(**values)
-
-
-def test_tables_become_data_frames(results):
-    import pandas as pd
-    import polars as pl
-
-    for table in (results, results.runs, results[0].jobs):
-        frame = table.to_polars()
-        rows = table.runs if table is results else table
-        assert isinstance(frame, pl.DataFrame) and frame.columns == rows.columns and len(frame) == len(rows)
-        frame = table.to_pandas()
-        assert isinstance(frame, pd.DataFrame) and list(frame.columns) == rows.columns and len(frame) == len(rows)
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_a_missing_library_is_named(results, library, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, library, None)
-    with pytest.raises(ImportError, match=f"to_{library} needs {library}: pip install {library}"):
-        getattr(results, f"to_{library}")()
-
-
-def test_tables_of_runs_begin_as_on_the_command_line(results):
-    shown = results.runs.__repr__().splitlines()[0].split()
-    expected = ["mean_pairwise_l1", "utilization", "mean_wait", "mean_turnaround", "mean_bounded_slowdown"]
-    assert [name for name in shown if name in expected] == expected, shown
-    head = results._repr_html_().split("</thead>")[0]
-    places = [head.index(f">{name}<") for name in ["trace", "jobs", "topology", "scheduler", "allocator", "tie", *expected]]
-    assert places == sorted(places)
-    assert head.index(">mean_bounded_slowdown<") < head.index(">total_pairwise_l1<")
-    assert head.count("<th ") == len(results.runs.columns)
-    # The order of columns of the table itself is that of files.
-    assert results.runs.columns[:3] == ["run", "trace", "jobs"]
 
 
 @pytest.mark.parametrize("name", ["search", "contend", "stream", "verify"])

@@ -33,7 +33,7 @@ def test_fcfs_as_a_policy_is_fcfs(trace):
     env = replay.gym.make(trace, machine="10x10", window=4)
     total = episode(env, lambda mask: 0 if mask[0] else 4)
     run = replay.run(trace, machine="10x10", sched="fcfs", alloc="mc1x1")[0]
-    assert env.simulation.jobs["start"] == run.jobs["start"]
+    assert env.simulation.jobs["start"].equals(run.jobs["start"])
     assert np.isclose(total, -run.metrics["mean_wait"])
 
 
@@ -42,7 +42,7 @@ def test_a_choice_of_placements_keeps_the_schedule(trace):
     env = replay.gym.make(trace, machine="10x10", choose="placement")
     random = np.random.default_rng(0)
     episode(env, lambda mask: int(random.integers(3)))
-    assert env.simulation.jobs["start"] == run.jobs["start"]
+    assert env.simulation.jobs["start"].equals(run.jobs["start"])
     first = episode(env, lambda mask: 0)
     assert np.isclose(first, -run.metrics["mean_pairwise_l1"])
 
@@ -53,7 +53,7 @@ def test_a_random_agent_is_reproduced_by_its_seed(trace):
     def starts(seed):
         env.action_space.seed(seed)
         episode(env, env.action_space.sample, seed=seed)
-        return env.simulation.jobs["start"]
+        return env.simulation.jobs["start"].to_list()
 
     assert starts(3) == starts(3) != starts(4)
 
@@ -72,7 +72,7 @@ def test_episodes_begin_at_jobs_of_the_trace(trace):
     few = replay.Trace.from_arrow(pa.table({"submit": range(40), "run": [9] * 40, "size": [30] * 40}), processors=100)
     env = replay.gym.make(few, machine="10x10", jobs=6)
     episode(env, lambda mask: int(mask.argmax()), options={"first": 34})
-    assert env.simulation.jobs["job"] == list(range(35, 41))
+    assert env.simulation.jobs["job"].to_list() == list(range(35, 41))
     for first in (35, 38, 40, -1):
         with pytest.raises(replay.UsageError, match=f"first: {first} is not an integer from 0 to 34"):
             env.reset(options={"first": first})

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import polars as pl
 import pytest
 
 import replay
@@ -22,7 +23,7 @@ def test_a_run_on_a_tree_equals_the_command_line(trace, tmp_path):
     assert all(value >= 1 for value in results.runs["mean_leaves"])
     out = tmp_path / "out"
     program("--machine=tree:4x4x8", "--sched=easy", "--alloc=slurm-tree,kueue", f"--out={out}", "--no-plots", "--no-jobs")
-    assert results.runs.to_csv() == (out / "runs.csv").read_text()
+    assert results.runs.equals(pl.read_parquet(out / "runs.parquet"))
 
 
 @pytest.mark.filterwarnings("ignore:.*this machine has:replay.ReplayWarning")

@@ -9,36 +9,52 @@ import replay
 
 def test_a_table_documents_itself(results):
     runs = results.runs
-    assert len(runs) == 4
+    assert isinstance(runs, pl.DataFrame) and len(runs) == 4
     assert runs.columns[:3] == ["run", "trace", "jobs"]
-    assert runs.units["mean_wait"] == "s"
-    assert "start" in runs.meanings["mean_wait"]
-    assert runs["scheduler"] == ["fcfs", "fcfs", "easy", "easy"]
-    assert runs["tie"] == [None, "2,13,20,6", None, "2,13,20,6"]
-    assert "4 rows" in repr(runs)
-    assert runs._repr_html_().count("<tr>") == 5
-    with pytest.raises(KeyError, match="nothing"):
-        runs["nothing"]
+    columns = replay.columns().filter(table="runs")
+    assert set(runs.columns) <= set(columns["name"])
+    assert columns.row(by_predicate=pl.col("name") == "mean_wait", named=True)["unit"] == "s"
+    assert "start" in columns.row(by_predicate=pl.col("name") == "mean_wait", named=True)["meaning"]
+    assert runs["scheduler"].to_list() == ["fcfs", "fcfs", "easy", "easy"]
+    assert runs["tie"].to_list() == [None, "2,13,20,6", None, "2,13,20,6"]
+
+
+def test_results_show_the_columns_of_the_command_line(results):
+    assert results.summary.columns[:5] == ["trace", "jobs", "topology", "scheduler", "allocator"]
+    expected = ["mean_pairwise_l1", "utilization", "mean_wait", "mean_turnaround", "mean_bounded_slowdown"]
+    assert [name for name in results.summary.columns if name in expected] == expected
+    assert "mean_wait" in repr(results) and "p99_wait" not in repr(results)
+    html = results._repr_html_()
+    assert html.count("<tr>") >= 5 and "<svg" in html
 
 
 def test_every_library_reads_tables(results):
     jobs, placements = results.jobs, results.placements
-    frame = pl.DataFrame(jobs)
-    assert frame.shape == (20000, len(jobs.columns))
-    assert frame["start"].to_list() == jobs["start"]
     pandas = pd.DataFrame.from_arrow(jobs)
-    assert pandas["start"].to_list() == jobs["start"]
+    assert pandas["start"].to_list() == jobs["start"].to_list()
     arrow = pa.table(placements)
-    assert arrow["nodes"].to_pylist() == placements["nodes"]
-    assert duckdb.sql("select count(*), sum(size) from jobs").fetchall() == [(20000, sum(jobs["size"]))]
-    # Text with nulls.
-    assert pl.DataFrame(results.runs)["tie"].to_list() == results.runs["tie"]
-    assert pa.schema(results.runs) == pa.table(results.runs).schema
+    assert arrow["nodes"].to_pylist() == placements["nodes"].to_list()
+    assert duckdb.sql("select count(*), sum(size) from jobs").fetchall() == [(20000, jobs["size"].sum())]
+
+
+def test_frames_are_queried_with_polars(results, tmp_path):
+    waits = results.runs.group_by("scheduler").agg(pl.col("mean_wait").mean()).sort("scheduler")
+    assert waits["scheduler"].to_list() == ["easy", "fcfs"]
+    assert waits["mean_wait"][0] < waits["mean_wait"][1]
+    results.save(tmp_path)
+    scanned = replay.scan(tmp_path)
+    assert isinstance(scanned.jobs, pl.LazyFrame)
+    assert scanned.jobs.collect().equals(results.jobs)
+    assert scanned["runs"].collect().equals(results.runs)
+    with pytest.raises(AttributeError, match="no table nope; the tables are by_size, jobs"):
+        scanned.nope
+    with pytest.raises(replay.UsageError, match="has no tables of results"):
+        replay.scan(tmp_path / "none")
 
 
 def test_an_empty_table_has_its_columns(results):
     assert len(results.outages) == 0
-    assert pl.DataFrame(results.outages).columns == results.outages.columns
+    assert results.outages.columns[0] == "run"
     assert pa.table(results.outages).num_rows == 0
 
 
@@ -49,7 +65,7 @@ def test_a_trace_of_any_table(make):
     assert (trace.name, trace.processors, len(trace)) == ("three", 16, 3)
     run = replay.run(trace, sched="easy", alloc="mc1x1")[0]
     assert run.machine == "4x4"
-    assert run.jobs["start"] == [0, 5, 35]
+    assert run.jobs["start"].to_list() == [0, 5, 35]
     # Commands that run in a child process can read the trace too.
     assert "job 2" in run.explain(job=2)
 
@@ -59,8 +75,8 @@ def test_timestamps_count_from_the_first_submission():
     table = pl.DataFrame({"submit": dates, "run": [pl.duration(minutes=5)] * 3, "size": [1, 2, 3]}, strict=False)
     table = table.with_columns(run=pl.duration(minutes=pl.Series([5, 6, 7])))
     jobs = replay.Trace.from_arrow(table, processors=4).jobs
-    assert jobs["submit"] == [0, 3600, 7200]
-    assert jobs["run_time"] == [300, 360, 420]
+    assert jobs["submit"].to_list() == [0, 3600, 7200]
+    assert jobs["run_time"].to_list() == [300, 360, 420]
 
 
 def test_tables_without_jobs_are_refused():
@@ -98,14 +114,4 @@ def test_wrong_values_name_column_and_row(wrong):
 def test_fractions_of_seconds_are_rounded():
     table = pl.DataFrame({"submit": [0.4, 1.6], "run": [2.4, 2.6], "size": [1, 1], "estimate": [None, 7.5]})
     jobs = replay.Trace.from_arrow(table, processors=4).jobs
-    assert (jobs["submit"], jobs["run_time"], jobs["estimate"]) == ([0, 2], [2, 3], [2, 8])
-
-
-def test_rows_and_unknown_columns_are_refused(results):
-    jobs = results.jobs
-    with pytest.raises(KeyError, match="no column nope; the table has run, scheduler"):
-        jobs["nope"]
-    with pytest.raises(TypeError, match="for rows, convert the table"):
-        jobs[0]
-    with pytest.raises(TypeError, match="for rows, convert the table"):
-        list(jobs)
+    assert jobs.select("submit", "run_time", "estimate").rows() == [(0, 2, 2), (2, 3, 8)]

@@ -53,7 +53,7 @@ def test_the_stub_agrees_with_the_engine(tmp_path):
 def test_uses_are_checked(tmp_path):
     (tmp_path / "use.py").write_text(USE)
     output = mypy(str(tmp_path / "use.py")).stdout
-    for revealed in ("replay._trace.Trace", "dict[", "replay._engine.Table", "WaitingJob"):
+    for revealed in ("replay._trace.Trace", "dict[", "DataFrame", "WaitingJob"):
         assert revealed in output, output
     assert output.count("error:") == 1 and "machine" in output, output
 

@@ -36,8 +36,8 @@ use replay_experiment::contention::ContentionJobRow;
 use replay_experiment::contention::ranking::{Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::schedule_diff::StartChange;
-use replay_output::frame::read::{self, JobsTable, ReadError};
 use replay_output::plot::{FigureStyle, Plots};
+use replay_results::read::{self, JobsTable, ReadError};
 
 /// Arguments of `replay compare`.
 #[derive(Clone, Debug, Args)]

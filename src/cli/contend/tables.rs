@@ -6,8 +6,8 @@ use replay_engine::number::fixed;
 use replay_experiment::RunKey;
 use replay_experiment::contention::{Contention, ContentionRun, Correlations, PAIRS};
 use replay_experiment::shaken::ShakenRow;
-use replay_output::frame::{FrameError, write as write_table};
 use replay_output::report::{CONTENTION_FIGURES, Sheet, Shown, shaken_summary};
+use replay_results::{FrameError, write as write_table};
 
 /// Returns the printed tables: runs, correlations of their measures, and means over perturbed copies.
 pub fn sheets(runs: &[ContentionRun], shaken: &[ShakenRow]) -> Vec<Sheet> {

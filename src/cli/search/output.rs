@@ -18,9 +18,9 @@ use replay_experiment::search::{
     Archive, Extent, GIVEN, Origin, Portability, Problem, Problems, SearchRow, SkippedWorkRow,
     Space, Strategy, improvement, rows, shaken_improvement,
 };
-use replay_output::frame::{self, FrameError};
 use replay_output::plot::{Plots, SearchRun, search_gallery};
 use replay_output::report::{Sheet, portability_summary, search_summary};
+use replay_results::FrameError;
 
 /// Evaluations of all searches of a command, with the reason why each search ended.
 pub struct Findings<'a> {
@@ -245,10 +245,10 @@ impl Results for SearchReport<'_> {
                 equal,
             ));
         }
-        let mut written = frame::write(dir, &self.all, metadata)?;
-        written.extend(frame::write(dir, &spared, metadata)?);
+        let mut written = replay_results::write(dir, &self.all, metadata)?;
+        written.extend(replay_results::write(dir, &spared, metadata)?);
         if let Some(matrix) = portability {
-            written.extend(frame::write(dir, &matrix.rows(), metadata)?);
+            written.extend(replay_results::write(dir, &matrix.rows(), metadata)?);
         }
         Ok(written)
     }

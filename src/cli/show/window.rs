@@ -21,12 +21,12 @@ use replay_engine::topology::{NodeId, Topology};
 use replay_engine::workload::{Notation, TraceTime};
 use replay_experiment::fragmentation::{FreeSpace, fragmentation};
 use replay_experiment::{Cell, Measure, RunContext, RunResult, WithRun, files, run_cell};
-use replay_output::frame::{self, FrameError};
 use replay_output::plot::{
     Areas, Bar, Film, FilmJob, Gantt, JobNames, Line, Lines, Plots, Point, save,
 };
 use replay_output::report::machine::{ABSENT, Sheets, leaves};
 use replay_output::report::{Sheet, Shown, perfetto};
+use replay_results::FrameError;
 
 /// A window of a trace, from one instant to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -399,8 +399,8 @@ impl<'b> Results for WindowRows<'_, 'b> {
         dir: &Path,
         metadata: &[(String, String)],
     ) -> Result<Vec<PathBuf>, FrameError> {
-        let mut paths = frame::write(dir, &self.rows, metadata)?;
-        paths.extend(frame::write(dir, &self.part.spaces, metadata)?);
+        let mut paths = replay_results::write(dir, &self.rows, metadata)?;
+        paths.extend(replay_results::write(dir, &self.part.spaces, metadata)?);
         Ok(paths)
     }
 

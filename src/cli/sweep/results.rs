@@ -25,10 +25,10 @@ use replay_experiment::pool::Turn;
 use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::sweep::{Build, Plan, run_plan};
 use replay_experiment::{Measure, RunContext, RunResult, Trace};
-use replay_output::frame::{FrameError, Tables};
 use replay_output::report::Sheet;
 use replay_output::report::page::sentences;
 use replay_output::report::sweep::{SweepConfiguration, SweepDetails};
+use replay_results::{FrameError, Tables};
 
 /// Optional outputs of a sweep.
 #[derive(Default)]

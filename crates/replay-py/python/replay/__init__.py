@@ -6,15 +6,15 @@
     results = replay.run(trace, machine="10x10", sched=["fcfs", "easy"], alloc=["mc1x1", "mc1x1[tie=2,13,20,6]"])
     results.runs
 
-Times are in seconds of the trace, distances in hops, sizes in processors. Tables have the Arrow PyCapsule interface:
-`pl.DataFrame(results.jobs)`, `pd.DataFrame.from_arrow(results.runs)`, `pa.table(results.runs)`. Arguments have the names,
-defaults and meanings of the options of the command-line program `replay`.
+Times are in seconds of the trace, distances in hops, sizes in processors. Tables are data frames of polars;
+`replay.columns()` describes their columns. Arguments have the names, defaults and meanings of the options of the
+command-line program `replay`.
 """
 
 from typing import TYPE_CHECKING, Any
 
 from ._allocator import Allocator
-from ._commands import contend, search, stream, verify
+from ._commands import columns, contend, scan, search, stream, verify
 from ._engine import (
     AllocatorError,
     CellError,
@@ -22,7 +22,6 @@ from ._engine import (
     Machine,
     ReplayError,
     Request,
-    Table,
     UsageError,
     __version__,
 )
@@ -59,17 +58,18 @@ __all__ = [
     "Results",
     "Run",
     "Simulation",
-    "Table",
     "Tables",
     "Trace",
     "UsageError",
     "__version__",
+    "columns",
     "compare",
     "contend",
     "example",
     "import_log",
     "read_swf",
     "run",
+    "scan",
     "search",
     "stream",
     "verify",

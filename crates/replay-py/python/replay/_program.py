@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
-from ._engine import Table, UsageError
+import polars
+
+from ._engine import UsageError
 from ._engine import error_of as _error_of
 from ._messages import report
+
+Frame = TypeVar("Frame", polars.DataFrame, polars.LazyFrame)
 
 Value = Union[str, int, float, bool, range, Sequence[Union[str, int, float, Sequence[int], None]], Path, None]
 """Value of an option: text, a number, `True` for a flag, a list, a range of integers, or `None` for the default. The sides of
@@ -117,13 +122,18 @@ def _message(lines: Sequence[str]) -> str:
     return text
 
 
-class Tables(Mapping[str, Table]):
-    """The tables of a command by name. Tables are also attributes."""
+def csv_frame(text: str) -> polars.DataFrame:
+    """Return the table that the program printed as CSV."""
+    return polars.read_csv(io.StringIO(text), infer_schema_length=None)
 
-    def __init__(self, tables: Mapping[str, Table]) -> None:
-        self._tables = dict(tables)
 
-    def __getitem__(self, name: str) -> Table:
+class Tables(Mapping[str, Frame]):
+    """Tables by name. Tables are also attributes."""
+
+    def __init__(self, tables: Mapping[str, Frame]) -> None:
+        self._tables: dict[str, Frame] = dict(tables)
+
+    def __getitem__(self, name: str) -> Frame:
         return self._tables[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -132,16 +142,16 @@ class Tables(Mapping[str, Table]):
     def __len__(self) -> int:
         return len(self._tables)
 
-    def __getattr__(self, name: str) -> Table:
+    def __getattr__(self, name: str) -> Frame:
         if name.startswith("_"):
             raise AttributeError(name)
         try:
             return self._tables[name]
         except KeyError:
-            raise AttributeError(f"no table {name}; the command returned {', '.join(self._tables)}") from None
+            raise AttributeError(f"no table {name}; the tables are {', '.join(self._tables)}") from None
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._tables]
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name}: {len(table)} rows, {len(table.columns)} columns" for name, table in self.items())
+        return f"<replay.Tables: {', '.join(self)}>"

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Union, overload
 
+import polars
+
 from . import _engine, _options, _program
 from ._allocator import Allocators, listed
 from ._checks import flag, integer
-from ._engine import CellError, ReplayError, Table, UsageError
+from ._engine import CellError, ReplayError, UsageError
 from ._stored import Runs, StoredRuns
 from ._trace import Trace, example
 
@@ -145,21 +147,21 @@ class Run:
 
     @property
     def metrics(self) -> dict[str, Any]:
-        """Row of the run in the table of runs. `results.runs.units` contains the units."""
-        return {name: values[0] for name, values in self._table("runs").to_dict().items()}
+        """Row of the run in the table of runs. `replay.columns()` has the units."""
+        return self._table("runs").row(0, named=True)
 
     @property
-    def by_size(self) -> Table:
+    def by_size(self) -> polars.DataFrame:
         """Table with one row per job size."""
         return self._table("by_size")
 
     @property
-    def jobs(self) -> Table:
+    def jobs(self) -> polars.DataFrame:
         """Table with one row per job."""
         return self._table("jobs")
 
     @property
-    def placements(self) -> Table:
+    def placements(self) -> polars.DataFrame:
         """Table with one row per allocation."""
         return self._table("placements")
 
@@ -191,7 +193,7 @@ class Run:
         copy = f" copy {self.copy}" if self.copy else ""
         return f"<replay.Run {self.index}: {self.trace}{copy} {self.machine} {self.scheduler} {self.allocator}{tie}>"
 
-    def _table(self, name: str) -> Table:
+    def _table(self, name: str) -> polars.DataFrame:
         return self._results._table(name, [self.index])
 
     def _arguments(self, folder: str) -> list[str]:
@@ -225,39 +227,39 @@ class Results(Sequence[Run]):
         return {**self.__dict__, "_runs": StoredRuns(self._runs)}
 
     @property
-    def runs(self) -> Table:
+    def runs(self) -> polars.DataFrame:
         """Table with one row per run: trace, machine, strategies and metrics."""
         return self._table("runs")
 
     @property
-    def by_size(self) -> Table:
+    def by_size(self) -> polars.DataFrame:
         """Table with one row per run and job size."""
         return self._table("by_size")
 
     @property
-    def jobs(self) -> Table:
+    def jobs(self) -> polars.DataFrame:
         """Table with one row per run and job, without perturbed copies. Not available with `jobs=False`."""
         return self._table("jobs")
 
     @property
-    def placements(self) -> Table:
+    def placements(self) -> polars.DataFrame:
         """Table with one row per run and allocation, with the processors as a list, without perturbed copies. Not available
         with `placements=False`."""
         return self._table("placements")
 
     @property
-    def outages(self) -> Table:
+    def outages(self) -> polars.DataFrame:
         """Table with one row per run on a machine with outages."""
         return self._table("outages")
 
     @property
-    def shaken(self) -> Table:
+    def shaken(self) -> polars.DataFrame:
         """Table with one row per run and metric: mean over perturbed copies, 95 % interval and paired difference. Runs of
         allocators that are written in Python are not included."""
         return self._table("shaken")
 
     @property
-    def against_log(self) -> Table:
+    def against_log(self) -> polars.DataFrame:
         """Table with one row per run and metric: the difference from the run with scheduler `recorded`. Runs of allocators
         that are written in Python are not included."""
         return self._table("against_log")
@@ -310,14 +312,6 @@ class Results(Sequence[Run]):
         names = ", ".join(one.name for one in figures)
         raise UsageError(f"no figure {name!r}; the figures are {names or 'none'}")
 
-    def to_pandas(self) -> Any:
-        """Convert the table of runs to a data frame of pandas."""
-        return self.runs.to_pandas()
-
-    def to_polars(self) -> Any:
-        """Convert the table of runs to a data frame of polars."""
-        return self.runs.to_polars()
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tables into a folder as Parquet and CSV, as `--out` does. Figures and manifest are not written."""
         self._runs.write(os.fspath(path))
@@ -342,13 +336,28 @@ class Results(Sequence[Run]):
     def __iter__(self) -> Iterator[Run]:
         return (Run(self, index) for index in range(len(self)))
 
+    @property
+    def summary(self) -> polars.DataFrame:
+        """The columns of `runs` that the command line prints. Columns without a value are left out."""
+        runs = self.runs
+        names = [name for name in _engine.summary_columns() if name in runs.columns]
+        return runs.select(name for name in names if runs[name].null_count() < len(runs))
+
     def __repr__(self) -> str:
-        return repr(self.runs)
+        with polars.Config(tbl_cols=-1, tbl_width_chars=160):
+            return repr(self.summary)
 
     def _repr_html_(self) -> str:
-        return self.runs._repr_html_()
+        with polars.Config(tbl_cols=-1):
+            table = self.summary._repr_html_()
+        try:
+            figures = self.figures()
+        except UsageError:
+            # Unpickled results have only figures that were drawn before.
+            figures = []
+        return table + "".join(figure.svg for figure in figures[:1])
 
-    def _table(self, name: str, runs: list[int] | None = None) -> Table:
+    def _table(self, name: str, runs: list[int] | None = None) -> polars.DataFrame:
         table = self._runs.table(name, runs)
         if table is None:
             raise UsageError(f"the table {name} was not kept; use replay.run(..., {name}=True)")
@@ -466,7 +475,7 @@ def compare(
     *,
     measure: Strings | None = None,
     by_size: bool = False,
-) -> Table:
+) -> polars.DataFrame:
     """Compare runs of the same jobs, job by job: means, changes in percent with 95 % intervals, and verdicts.
 
     Smaller values are better for every measure. `measure` is one or more of `wait`, `turnaround`, `bounded_slowdown`,
@@ -493,7 +502,7 @@ def compare(
     # The program adds the folders to runs of the same name.
     for name in names:
         compared = compared.replace(f"{name} ", "")
-    return _engine.read_csv(compared)
+    return _program.csv_frame(compared)
 
 
 def _sequence(trace: Any) -> list[Any]:

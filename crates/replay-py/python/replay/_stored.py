@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
+import polars
+
 from . import _engine
-from ._engine import Table, UsageError
+from ._engine import UsageError
 
 if TYPE_CHECKING:
     import os
@@ -34,14 +37,14 @@ class StoredRuns:
     def key(self, run: int) -> dict[str, Any]:
         return self._keys[run]
 
-    def table(self, name: str, runs: Sequence[int] | None = None) -> Table | None:
+    def table(self, name: str, runs: Sequence[int] | None = None) -> polars.DataFrame | None:
         if name not in self._tables:
-            self._tables[name] = _engine.table_of_parquet(self._files[f"{name}.parquet"])
+            self._tables[name] = polars.read_parquet(io.BytesIO(self._files[f"{name}.parquet"]))
         table = self._tables[name]
         if table is None or runs is None:
             return table
         [run] = runs
-        return table.of_run(self._keys[run]["run"])
+        return table.filter(polars.col("run") == self._keys[run]["run"])
 
     def write(self, dir: str | os.PathLike[str], runs: Sequence[int] | None = None) -> None:
         """Write the files of all runs."""

@@ -7,9 +7,11 @@ import tempfile
 from pathlib import Path
 from typing import Any, Protocol, Union
 
+import polars
+
 from . import _options, _program
 from ._checks import integer
-from ._engine import Table, Workload
+from ._engine import Workload
 
 DEFAULT_POLICY = "johnson"
 
@@ -91,7 +93,7 @@ class Trace:
         return self._workload.cleaning
 
     @property
-    def jobs(self) -> Table:
+    def jobs(self) -> polars.DataFrame:
         """Table with one row per job: number, submission time, run time and estimate (seconds), size (processors)."""
         return self._workload.table
 

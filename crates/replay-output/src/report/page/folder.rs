@@ -3,10 +3,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::top_strategy::TopStrategyComparison;
-use crate::frame::read::records;
 use replay_engine::lines;
 use replay_engine::table::{Name, Records, TableInfo};
 use replay_experiment::files::{MANIFEST, ResultError, ResultFolder};
+use replay_results::read::records;
 
 /// The results of a command, read from its output directory.
 #[derive(Clone, Debug)]

@@ -130,7 +130,7 @@ fn write(dir: &Path, results: &[RunResult], with_jobs: bool) -> Vec<String> {
 }
 
 fn data_frame<Row: Table>(rows: &[Row]) -> DataFrame {
-    DataFrame::from(frame(rows).expect("a record batch"))
+    frame(rows).expect("a data frame")
 }
 
 fn table(path: &Path) -> DataFrame {
@@ -252,7 +252,10 @@ fn reads_any_range_of_rows() {
     for start in 0..=rows.len() {
         for end in start..=rows.len() {
             let read = footer.batch(&mut file, &names, start..end).expect("rows of the table");
-            assert_eq!(read, frame(&rows[start..end]).expect("a record batch"), "{start}..{end}");
+            assert!(
+                DataFrame::from(read).equals_missing(&data_frame(&rows[start..end])),
+                "{start}..{end}"
+            );
         }
     }
     assert!(footer.batch(&mut file, &names, 0..rows.len() + 1).is_err());

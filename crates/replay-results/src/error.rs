@@ -1,7 +1,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use polars_error::PolarsError;
+use polars::prelude::PolarsError;
 
 use replay_experiment::files::AtomicFile;
 

@@ -12,10 +12,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use polars_arrow::array::{Array, PrimitiveArray, Utf8ViewArray};
-use polars_arrow::datatypes::ArrowDataType;
-use polars_arrow::record_batch::RecordBatch;
-use polars_arrow::types::NativeType;
+use polars::prelude::{Column, DataFrame, DataType, PolarsError};
 
 use replay_engine::metrics::Submitted;
 use replay_experiment::compare::{JobRow, JobTables, RunRow};
@@ -78,7 +75,7 @@ pub fn runs(folder: &ResultFolder, tables: &JobTables) -> Result<Vec<RunRow>, Re
     let name = format!("{}.parquet", tables.runs);
     let columns: Vec<Name> = RunRow::KEY.iter().copied().chain([RunResult::RUN]).collect();
     let file = folder.file(&name)?;
-    let read = |table: RecordBatch| {
+    let read = |table: DataFrame| {
         let texts: Vec<Vec<String>> =
             RunRow::KEY.iter().map(|&name| texts(&table, name)).collect::<Result<_, _>>()?;
         let numbers = integers(&table, RunResult::RUN)?;
@@ -105,7 +102,7 @@ pub fn values(
     let name = format!("{}.parquet", tables.runs);
     let names: Vec<Name> = columns.iter().copied().chain([RunResult::RUN]).collect();
     let file = folder.file(&name)?;
-    let read = |table: RecordBatch| {
+    let read = |table: DataFrame| {
         let values: Vec<Vec<f64>> =
             columns.iter().map(|&name| reals(&table, name)).collect::<Result<_, _>>()?;
         let of = |(i, run): (usize, i64)| (run, values.iter().map(|column| column[i]).collect());
@@ -216,7 +213,7 @@ impl JobsTable {
 }
 
 /// Reads columns of all rows.
-fn all_rows(file: &File, columns: &[Name]) -> Result<RecordBatch, String> {
+fn all_rows(file: &File, columns: &[Name]) -> Result<DataFrame, String> {
     let footer = Footer::read(&mut &*file)?;
     read_rows(&footer, file, columns, 0..footer.rows())
 }
@@ -227,43 +224,51 @@ fn read_rows(
     mut file: &File,
     columns: &[Name],
     rows: Range<usize>,
-) -> Result<RecordBatch, String> {
+) -> Result<DataFrame, String> {
     let names: Vec<&str> = columns.iter().map(|name| name.text()).collect();
-    footer.batch(&mut file, &names, rows)
+    footer.batch(&mut file, &names, rows).map(DataFrame::from)
 }
 
 /// Returns a column of integers; null is an error.
-fn integers(table: &RecordBatch, name: Name) -> Result<Vec<i64>, String> {
-    let column = column(table, name)?;
-    let values = numbers(column, |value| value).ok_or_else(|| wrong_type(name, column))?;
-    complete(name, values)
+fn integers(table: &DataFrame, name: Name) -> Result<Vec<i64>, String> {
+    let values = column(table, name)?.i64().map_err(wrong_type(name))?;
+    complete(name, values.iter().collect())
 }
 
 /// Returns a column of integers; null is read as -1.
-fn labels(table: &RecordBatch, name: Name) -> Result<Vec<i64>, String> {
-    let column = column(table, name)?;
-    numbers(column, |value| value.unwrap_or(-1)).ok_or_else(|| wrong_type(name, column))
+fn labels(table: &DataFrame, name: Name) -> Result<Vec<i64>, String> {
+    let values = column(table, name)?.i64().map_err(wrong_type(name))?;
+    Ok(values.iter().map(|value| value.unwrap_or(-1)).collect())
 }
 
 /// Returns a column of numbers of any type as floats; null is read as NaN.
-fn reals(table: &RecordBatch, name: Name) -> Result<Vec<f64>, String> {
+fn reals(table: &DataFrame, name: Name) -> Result<Vec<f64>, String> {
     let column = column(table, name)?;
-    numbers::<f64, _>(column, |value| value.unwrap_or(f64::NAN))
-        .or_else(|| numbers::<i64, _>(column, |value| value.map_or(f64::NAN, |value| value as f64)))
-        .ok_or_else(|| wrong_type(name, column))
+    if let Ok(values) = column.i64() {
+        return Ok(values.iter().map(|it| it.map_or(f64::NAN, |value| value as f64)).collect());
+    }
+    let values = column.f64().map_err(wrong_type(name))?;
+    Ok(values.iter().map(|value| value.unwrap_or(f64::NAN)).collect())
 }
 
-/// Returns a column of text or numbers as text. In the column `tie`, null is read as the empty text; in other columns,
+/// Returns a column of text or integers as text. In the column `tie`, null is read as the empty text; in other columns,
 /// null is an error.
-fn texts(table: &RecordBatch, name: Name) -> Result<Vec<String>, String> {
+fn texts(table: &DataFrame, name: Name) -> Result<Vec<String>, String> {
     let column = column(table, name)?;
-    let of_text =
-        |array: &Utf8ViewArray| array.iter().map(|value| value.map(str::to_string)).collect();
-    let text: Option<Vec<Option<String>>> = column.as_any().downcast_ref().map(of_text);
-    let text = text
-        .or_else(|| numbers(column, |value: Option<u64>| value.map(|value| value.to_string())))
-        .or_else(|| numbers(column, |value: Option<i64>| value.map(|value| value.to_string())))
-        .ok_or_else(|| wrong_type(name, column))?;
+    let text: Vec<Option<String>> = match column.dtype() {
+        DataType::UInt64 => {
+            let values = column.u64().map_err(wrong_type(name))?;
+            values.iter().map(|value| value.map(|value| value.to_string())).collect()
+        }
+        DataType::Int64 => {
+            let values = column.i64().map_err(wrong_type(name))?;
+            values.iter().map(|value| value.map(|value| value.to_string())).collect()
+        }
+        _ => {
+            let values = column.str().map_err(wrong_type(name))?;
+            values.iter().map(|value| value.map(str::to_string)).collect()
+        }
+    };
     match name == RunKey::TIE {
         true => Ok(text.into_iter().map(Option::unwrap_or_default).collect()),
         false => complete(name, text),
@@ -276,24 +281,12 @@ fn complete<T>(name: Name, values: Vec<Option<T>>) -> Result<Vec<T>, String> {
     values.ok_or_else(|| format!("column {name} has a null"))
 }
 
-fn column(table: &RecordBatch, name: Name) -> Result<&dyn Array, String> {
-    let index = table.schema().index_of(name.text());
-    let array = index.and_then(|index| table.columns().get(index));
-    array.map(AsRef::as_ref).ok_or_else(|| format!("no column \"{name}\""))
+fn column(table: &DataFrame, name: Name) -> Result<&Column, String> {
+    table.column(name.text()).map_err(|_| format!("no column \"{name}\""))
 }
 
-/// Converts the values of a column of the type `N`; `None` if the column has another type.
-fn numbers<N: NativeType, T>(
-    column: &dyn Array,
-    convert: impl Fn(Option<N>) -> T,
-) -> Option<Vec<T>> {
-    let values: &PrimitiveArray<N> = column.as_any().downcast_ref()?;
-    let plain = *column.dtype() == ArrowDataType::from(N::PRIMITIVE);
-    plain.then(|| values.iter().map(|value| convert(value.copied())).collect())
-}
-
-fn wrong_type(name: Name, column: &dyn Array) -> String {
-    format!("column {name} has the unexpected type {:?}", column.dtype())
+fn wrong_type(name: Name) -> impl FnOnce(PolarsError) -> String {
+    move |error| format!("column {name} has an unexpected type: {error}")
 }
 
 #[cfg(test)]
@@ -301,7 +294,7 @@ mod tests {
     use replay_engine::table::{Column, Table};
 
     use super::*;
-    use crate::frame::frame;
+    use crate::frame;
 
     struct Row(Option<i64>, Option<&'static str>);
 
@@ -320,10 +313,10 @@ mod tests {
 
     #[test]
     fn nulls_are_not_read_as_values() {
-        let full = frame(&[Row(Some(3), Some("a"))]).expect("a record batch");
+        let full = frame(&[Row(Some(3), Some("a"))]).expect("a data frame");
         assert_eq!(integers(&full, Name::new("run")), Ok(vec![3]));
         assert_eq!(texts(&full, Name::new("trace")), Ok(vec!["a".to_string()]));
-        let part = frame(&[Row(Some(3), Some("a")), Row(None, None)]).expect("a record batch");
+        let part = frame(&[Row(Some(3), Some("a")), Row(None, None)]).expect("a data frame");
         assert_eq!(integers(&part, Name::new("run")), Err("column run has a null".to_string()));
         assert_eq!(texts(&part, Name::new("trace")), Err("column trace has a null".to_string()));
         assert_eq!(labels(&part, Name::new("run")), Ok(vec![3, -1]));

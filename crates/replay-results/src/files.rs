@@ -1,9 +1,7 @@
 use std::path::{Path, PathBuf};
 
-use polars_parquet::write::{
-    CompressionOptions, FileWriter, KeyValue, StatisticsOptions, Version, WriteOptions,
-    get_dtype_encoding, row_group_iter, schema_to_metadata_key,
-};
+use polars::io::parquet::write::{BatchedWriter, KeyValueMetadata};
+use polars::prelude::ParquetWriter;
 
 use super::{FrameError, frame};
 use replay_engine::table::{Table, TableInfo, write_csv};
@@ -14,8 +12,7 @@ use replay_experiment::files::AtomicFile;
 pub(super) struct Files {
     path: PathBuf,
     file: AtomicFile,
-    writer: FileWriter<AtomicFile>,
-    key_values: Vec<KeyValue>,
+    writer: BatchedWriter<AtomicFile>,
     csv: Option<(PathBuf, AtomicFile)>,
 }
 
@@ -33,21 +30,17 @@ impl Files {
         };
         let (path, file) = create("parquet")?;
         let empty = frame::<Row>(&[]).map_err(FrameError::frame(&path))?;
-        let options = WriteOptions {
-            statistics: StatisticsOptions::default(),
-            version: Version::V1,
-            compression: CompressionOptions::Zstd(None),
-            data_page_size: None,
-        };
-        let writer = FileWriter::try_new(file.clone(), empty.schema().clone(), options)
+        // The columns are encoded on this thread, because results are numerous and small, and the replays need the cores.
+        let writer = ParquetWriter::new(file.clone())
+            .set_parallel(false)
+            .with_key_value_metadata(Some(key_values(&TableInfo::of::<Row>(), metadata)))
+            .batched(empty.schema())
             .map_err(FrameError::written(&path, &file))?;
-        let mut key_values = key_values(&TableInfo::of::<Row>(), metadata);
-        key_values.insert(0, schema_to_metadata_key(empty.schema()));
         let mut csv = csv.then(|| create("csv")).transpose()?;
         if let Some((path, file)) = &mut csv {
             write_csv::<Row>(&Row::columns(), [], true, file).map_err(FrameError::io(path))?;
         }
-        Ok(Self { path, file, writer, key_values, csv })
+        Ok(Self { path, file, writer, csv })
     }
 
     /// Appends rows as one Parquet row group.
@@ -56,12 +49,7 @@ impl Files {
             return Ok(());
         }
         let batch = frame(rows).map_err(FrameError::frame(&self.path))?;
-        // The columns are encoded on this thread, because results are numerous and small, and the replays need the cores.
-        let encodings = self.writer.schema().iter_values().map(|it| get_dtype_encoding(&it.dtype));
-        let fields = self.writer.parquet_schema().fields().to_vec();
-        let options = self.writer.options();
-        let group = row_group_iter(batch, encodings.collect(), fields, options);
-        let written = self.writer.write(rows.len() as u64, group);
+        let written = self.writer.write_batch(&batch);
         written.map_err(FrameError::written(&self.path, &self.file))?;
         if let Some((path, file)) = &mut self.csv {
             write_csv(&Row::columns(), rows, false, file).map_err(FrameError::io(path))?;
@@ -70,8 +58,8 @@ impl Files {
     }
 
     /// Completes the files and renames them to their final names.
-    pub fn finish(mut self) -> Result<Vec<PathBuf>, FrameError> {
-        let written = self.writer.end(Some(self.key_values));
+    pub fn finish(self) -> Result<Vec<PathBuf>, FrameError> {
+        let written = self.writer.finish();
         written.map_err(FrameError::written(&self.path, &self.file))?;
         let files = [(self.path, self.file)].into_iter().chain(self.csv);
         files
@@ -95,14 +83,13 @@ pub fn write<Row: Table>(
     files.finish()
 }
 
-fn key_values(table: &TableInfo, metadata: &[(String, String)]) -> Vec<KeyValue> {
-    let pair =
-        |key: &str, value: &str| KeyValue { key: key.to_string(), value: Some(value.to_string()) };
+fn key_values(table: &TableInfo, metadata: &[(String, String)]) -> KeyValueMetadata {
+    let pair = |key: &str, value: &str| (key.to_string(), value.to_string());
     let mut pairs = vec![pair("table", table.name), pair("about", table.row)];
     for column in &table.columns {
         pairs.push(pair(&format!("unit:{}", column.name), column.unit));
         pairs.push(pair(&format!("about:{}", column.name), column.meaning));
     }
-    pairs.extend(metadata.iter().map(|(key, value)| pair(key, value)));
-    pairs
+    pairs.extend_from_slice(metadata);
+    KeyValueMetadata::from_static(pairs)
 }

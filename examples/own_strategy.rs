@@ -6,7 +6,9 @@
 use std::process::ExitCode;
 
 use replay::allocator::registry::AllocatorSpec;
-use replay::allocator::{Allocator, AllocatorOptions, Refusal, Request};
+use replay::allocator::{
+    Allocator, AllocatorOptions, Capabilities, Refusal, Request, require_free,
+};
 use replay::machine::Machine;
 use replay::naming::{Entry, Table, kind};
 use replay::registries::Registries;
@@ -25,15 +27,16 @@ impl Allocator for Nearest {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        let size = request.size as usize;
-        if size > machine.free_count() {
-            return Err(Refusal::TooFewFree);
-        }
+        require_free(machine, request.size.into())?;
         chosen.extend(machine.free_nodes());
         // The sort is stable: equally near processors stay in scan order.
         chosen.sort_by_key(|node| machine.topology().hops(NodeId(self.to), *node));
-        chosen.truncate(size);
+        chosen.truncate(request.size as usize);
         Ok(())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { supports_outages: true, ..Capabilities::default() }
     }
 }
 

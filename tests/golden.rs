@@ -401,7 +401,7 @@ fn compare(name: &str, found: &Hashes, expected: &Hashes) -> Result<(), Failed> 
         return Ok(());
     }
     wrong.push(
-        "to compare the data with another build's: scripts/golden.sh --keep new; \
+        "if this is intended: scripts/golden.sh --write; to compare the data with another build's: scripts/golden.sh --keep new; \
          scripts/golden.sh --keep old --program OTHER/replay; diff -r old new"
             .into(),
     );

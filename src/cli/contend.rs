@@ -14,16 +14,17 @@ use super::eta::{EtaReporter, First};
 use super::exit::{Exit, Failure, eprint_line};
 use super::interrupt::cancel_token;
 use super::messages::MessageArgs;
+use super::named_value::{parse_list, trace_names};
 use super::print::{SortArg, Sorting};
 use super::program::Invocation;
 use super::progress::Progress;
-use super::resolved_grid::{ResolvedGrid, parse_list, trace_names};
 use super::result_kind::Kind;
 use super::results::Results;
 use super::resumable_run::ResumableRun;
 use super::session::Session;
 use super::shards::{MergeArgs, ShardArg, ShardFolder, Shards};
 use super::skipped_jobs::SkippedJobs;
+use super::strategy_selection;
 use super::strategy_selection::SENDING;
 use replay_engine::number::grouped;
 use replay_engine::registries::Registries;
@@ -34,6 +35,7 @@ use replay_experiment::contention::{
     TraceRun, check_scale, contended_id, estimated_packets, isolate, run_trace, settings,
 };
 use replay_experiment::journal::CellId;
+use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::{Admitted, Cell, RejectedSize, RunContext, RunKey, Trace};
 use replay_output::plot::Plots;
@@ -171,7 +173,8 @@ fn run_or_merge(
     })?)?;
     let messages = args.messages.of(&args.pattern)?;
     let pattern = args.messages.name(&messages);
-    let loaded = ResolvedGrid::resolve_sending(registries, &args.grid, args.shake.shake(), quiet)?;
+    let loaded =
+        strategy_selection::resolve_sending(registries, &args.grid, args.shake.shake(), quiet)?;
     session.reads(loaded.inputs());
     if let Some(trace) = loaded.traces.iter().find(|trace| trace.topology.per_point() > 1)
         && !quiet

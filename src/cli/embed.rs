@@ -8,15 +8,15 @@ use std::sync::Arc;
 
 use super::args::RunArgs;
 use super::exit::{Failure, collected, eprint_line, with_short_quotes};
-use super::load::{load_traces, preloaded};
 use super::program::Invocation;
-use super::resolved_grid::ResolvedGrid;
 use super::skipped_jobs::SkippedJobs;
+use super::strategy_selection::{self, notices};
 use super::sweep::{ListArgs, of_flags};
 use super::tie_lists::TieLists;
 use super::{Program, definition, parsed, run_program};
 use replay_engine::registries::Registries;
 use replay_engine::workload::{LoadError, Workload};
+use replay_experiment::resolve::{ResolvedGrid, load_traces, preloaded};
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Measure, RunResult, Trace};
 
@@ -82,7 +82,8 @@ pub fn load(
         eprint_line(&workload.report);
         return Ok(Arc::new(workload));
     }
-    let loaded = load_traces(&grid.file.traces, policy, &grid.window, errors, false)?;
+    let loaded = load_traces(&grid.file.traces, policy, &grid.window, errors, notices(false))
+        .map_err(Failure::from)?;
     match <[Arc<Workload>; 1]>::try_from(loaded) {
         Ok([workload]) => Ok(workload),
         Err(_) => Err(Failure::usage_message("--trace: exactly one trace is required").into()),
@@ -113,7 +114,7 @@ pub fn resolve(
     let args = run_args(options)?;
     let measure = Measure { ties: args.ties, ..measure };
     let resolve =
-        || ResolvedGrid::main_job(registries, &args.grid, args.shake.shake(), measure, false);
+        || strategy_selection::main_job(registries, &args.grid, args.shake.shake(), measure, false);
     let ResolvedGrid { plan, traces } = preloaded(workloads, resolve)?;
     let threads = args.output.process.threads.map(|threads| threads as usize);
     Ok(Grid { plan, traces, threads })

@@ -11,6 +11,7 @@ use clap::error::{ContextKind, ContextValue};
 use replay_engine::naming::NameError;
 use replay_engine::sanitize::excerpt;
 use replay_experiment::compatibility::Incompatible;
+use replay_experiment::resolve::InputError;
 
 /// The outcome of the program; the table in [`cli`](crate::cli) has the exit codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +67,16 @@ impl From<Incompatible> for Failure {
                 Self::usage_message(format!("--{key} {}", error.problem))
             }
             Some(key) => Self::usage_message(format!("--{key}: {}", error.problem)),
+        }
+    }
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
+        match error {
+            InputError::Usage(cause) => Self::usage(cause),
+            InputError::Incompatible(error) => error.into(),
+            InputError::Data(cause) => Self::data(cause),
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Options whose values are names.
 
 use std::fmt::Display;
+use std::path::Path;
 use std::str::FromStr;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::exit::Failure;
-use replay_engine::naming::advice;
+use replay_engine::naming::{advice, split_list};
 use replay_engine::sanitize::excerpt;
 
 /// A value that is parsed from its name and serialized as its name.
@@ -69,4 +70,32 @@ pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
         }
     }
     distinct
+}
+
+/// Parses the names in lists with the function `parse`; without lists, parses the default.
+///
+/// # Errors
+/// A usage error for a wrong name.
+pub fn parse_list<T, E>(
+    lists: &[String],
+    default: &str,
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> Result<Vec<T>, Failure>
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    let default = [default.to_string()];
+    let lists = if lists.is_empty() { &default[..] } else { lists };
+    let names = lists.iter().flat_map(|list| split_list(list));
+    names.map(|name| parse(name).map_err(Failure::usage)).collect()
+}
+
+/// Returns the names of traces in all lists. A list that is the path of an existing file is one name, even if it
+/// contains commas.
+pub fn trace_names(lists: &[String]) -> Vec<String> {
+    let names = lists.iter().flat_map(|list| match Path::new(list).exists() {
+        true => vec![list.as_str()],
+        false => split_list(list).into_iter().map(str::trim).collect(),
+    });
+    names.map(str::to_string).collect()
 }

@@ -11,7 +11,6 @@ use super::baseline::Baseline;
 use super::exit::{Failure, eprint_line};
 use super::named_value::some;
 use super::print::{FormatArg, Sorting};
-use super::resolved_grid::ResolvedGrid;
 use super::results::{Results, metadata};
 use super::session::Session;
 use super::skipped_jobs::SkippedJobs;
@@ -24,6 +23,7 @@ use replay_experiment::files::{AtomicFile, MANIFEST};
 use replay_experiment::log_comparison::{
     self, CAVEAT, LogBaseline, LogComparisonRow, NOT_COMPARED,
 };
+use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::sweep::PlannedTrace;
 use replay_experiment::{RunKey, RunResult, Trace};

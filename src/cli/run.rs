@@ -9,12 +9,13 @@ use super::interrupt::cancel_token;
 use super::output::Runs;
 use super::program::Invocation;
 use super::progress::Progress;
-use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::Tally;
 use super::session::Session;
+use super::strategy_selection;
 use replay_engine::registries::Registries;
 use replay_experiment::pool::Turn;
+use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::sweep::run_plan;
 use replay_experiment::{RunContext, Trace};
 
@@ -31,7 +32,7 @@ pub fn run(
     let mut session = Session::begin(Kind::Run, &args.output, command)?;
     let measure = args.measure();
     let mut loaded =
-        ResolvedGrid::main_job(registries, &args.grid, args.shake.shake(), measure, quiet)?;
+        strategy_selection::main_job(registries, &args.grid, args.shake.shake(), measure, quiet)?;
     // On trees and blocks, placements are measured, because the default table has columns about leaves.
     let on_hierarchy = |trace: &Arc<Trace>| trace.topology.hierarchy().is_some();
     if args.columns.is_empty() && loaded.traces.iter().any(on_hierarchy) {

@@ -1,8 +1,10 @@
 //! Selection of allocators for `--alloc all` and for the main job.
 
 use super::args::GridArgs;
-use super::exit::{Failure, eprint_line};
-use super::resolved_grid::{ResolvedGrid, Tried, parse_list};
+use super::check_topology;
+use super::exit::Failure;
+use super::exit::eprint_line;
+use super::named_value::parse_list;
 use super::sweep::{ListArgs, of_flags};
 use super::tie_lists::TieLists;
 use replay_engine::allocator::Allocator;
@@ -14,7 +16,10 @@ use replay_engine::workload::Shake;
 use replay_experiment::compatibility::{
     Incompatible, Requirement, can_send, check_outage_support, compatible_allocators,
 };
+use replay_experiment::grid::ParameterGrid;
+use replay_experiment::resolve::{Notices, ResolvedGrid, Tried};
 use replay_experiment::{Cell, Measure};
+use std::path::Path;
 
 /// The name that selects all allocators that work.
 const ALL: &str = "all";
@@ -58,111 +63,144 @@ pub fn chosen(
         return Ok(Chosen { args: GridArgs { alloc, tie, ..args.clone() }, tried: None });
     }
     if open && alone {
-        return main_job(registries, args, quiet);
+        return working_on_all(registries, args, quiet);
     }
     expanded(registries, args, &|_, _| Ok(()), quiet)
 }
 
-impl ResolvedGrid {
-    /// Resolves the options of a grid. If neither a trace, nor an allocator, nor a tie vector is given, resolves the
-    /// grid of the main job. All names are checked before any trace is read.
-    ///
-    /// # Errors
-    /// A usage error for a wrong option; a data error for a wrong trace.
-    pub fn resolve(
-        registries: &Registries,
-        args: &GridArgs,
-        shake: Option<Shake>,
-        measure: Measure,
-        quiet: bool,
-    ) -> Result<Self, Failure> {
-        Self::chosen(registries, chosen(registries, args, false, quiet)?, shake, measure, quiet)
-    }
+/// Returns the receiver of notices, which prints them on standard error.
+pub fn notices(quiet: bool) -> Notices<'static> {
+    if quiet { Notices::OFF } else { Notices::to(&|line| eprint_line(line)) }
+}
 
-    /// Resolves the options of the main job. If neither an allocator nor a tie vector is given, the main job compares
-    /// several strategies.
-    ///
-    /// # Errors
-    /// The errors of [`resolve`](Self::resolve).
-    pub fn main_job(
-        registries: &Registries,
-        args: &GridArgs,
-        shake: Option<Shake>,
-        measure: Measure,
-        quiet: bool,
-    ) -> Result<Self, Failure> {
-        Self::chosen(registries, chosen(registries, args, true, quiet)?, shake, measure, quiet)
+/// Loads the traces of a grid, and warns about trees and blocks on which some jobs cannot run. If there is a grid file
+/// `file`, errors about traces contain its name.
+///
+/// # Errors
+/// A usage error for names that cannot be used together; a data error for a wrong trace.
+pub fn load(
+    grid: ParameterGrid,
+    file: Option<&Path>,
+    quiet: bool,
+) -> Result<ResolvedGrid, Failure> {
+    if !quiet {
+        check_topology::warn_of_blocks(&grid.machines);
     }
+    with_warnings(ResolvedGrid::load(grid, file, notices(quiet))?, quiet)
+}
 
-    /// Resolves the options of a grid whose jobs send messages. Without an allocator, resolves the default allocators
-    /// that [support](can_send) messages and work on the machines; `all` means all allocators that support messages and
-    /// work on the machines.
-    ///
-    /// # Errors
-    /// The errors of [`resolve`](Self::resolve).
-    pub fn resolve_sending(
-        registries: &Registries,
-        args: &GridArgs,
-        shake: Option<Shake>,
-        quiet: bool,
-    ) -> Result<Self, Failure> {
-        Self::chosen(
-            registries,
-            sending(registries, args, quiet)?,
-            shake,
-            Measure::default(),
-            quiet,
-        )
+/// Creates the cells of a grid from traces that were loaded to select its allocators.
+///
+/// # Errors
+/// A usage error if a strategy does not work.
+pub fn planned(grid: ParameterGrid, tried: Tried, quiet: bool) -> Result<ResolvedGrid, Failure> {
+    with_warnings(ResolvedGrid::planned(grid, tried, notices(quiet))?, quiet)
+}
+
+fn with_warnings(loaded: ResolvedGrid, quiet: bool) -> Result<ResolvedGrid, Failure> {
+    if !quiet {
+        let machines = loaded.traces.iter().map(|trace| &trace.topology);
+        check_topology::warn_of_sizes(machines, || Ok(loaded.allocators()?))?;
     }
+    Ok(loaded)
+}
 
-    fn chosen(
-        registries: &Registries,
-        chosen: Chosen,
-        shake: Option<Shake>,
-        measure: Measure,
-        quiet: bool,
-    ) -> Result<Self, Failure> {
-        let mut grid =
-            of_flags(registries, &chosen.args, &TieLists::default(), &ListArgs::default(), shake)?;
-        grid.measure = measure;
-        match chosen.tried {
-            Some(tried) => Self::planned(grid, tried, quiet),
-            None => Self::load(grid, None, quiet),
-        }
+/// Resolves the options of a grid. If neither a trace, nor an allocator, nor a tie vector is given, resolves the
+/// grid of the main job. All names are checked before any trace is read.
+///
+/// # Errors
+/// A usage error for a wrong option; a data error for a wrong trace.
+pub fn resolve(
+    registries: &Registries,
+    args: &GridArgs,
+    shake: Option<Shake>,
+    measure: Measure,
+    quiet: bool,
+) -> Result<ResolvedGrid, Failure> {
+    resolved(registries, chosen(registries, args, false, quiet)?, shake, measure, quiet)
+}
+
+/// Resolves the options of the main job. If neither an allocator nor a tie vector is given, the main job compares
+/// several strategies.
+///
+/// # Errors
+/// The errors of [`resolve`].
+pub fn main_job(
+    registries: &Registries,
+    args: &GridArgs,
+    shake: Option<Shake>,
+    measure: Measure,
+    quiet: bool,
+) -> Result<ResolvedGrid, Failure> {
+    resolved(registries, chosen(registries, args, true, quiet)?, shake, measure, quiet)
+}
+
+/// Resolves the options of a grid whose jobs send messages. Without an allocator, resolves the default allocators
+/// that [support](can_send) messages and work on the machines; `all` means all allocators that support messages and
+/// work on the machines.
+///
+/// # Errors
+/// The errors of [`resolve`].
+pub fn resolve_sending(
+    registries: &Registries,
+    args: &GridArgs,
+    shake: Option<Shake>,
+    quiet: bool,
+) -> Result<ResolvedGrid, Failure> {
+    resolved(registries, sending(registries, args, quiet)?, shake, Measure::default(), quiet)
+}
+
+fn resolved(
+    registries: &Registries,
+    chosen: Chosen,
+    shake: Option<Shake>,
+    measure: Measure,
+    quiet: bool,
+) -> Result<ResolvedGrid, Failure> {
+    let mut grid =
+        of_flags(registries, &chosen.args, &TieLists::default(), &ListArgs::default(), shake)?;
+    grid.measure = measure;
+    match chosen.tried {
+        Some(tried) => planned(grid, tried, quiet),
+        None => load(grid, None, quiet),
     }
+}
 
-    /// Resolves the single cell of a `command` that examines one run; the default allocator is MC1x1. `recorded` is the
-    /// error message for the case that the allocator is `recorded`.
-    ///
-    /// # Errors
-    /// The errors of [`resolve`](Self::resolve), and a usage error if there are several cells.
-    pub fn one(
-        registries: &Registries,
-        args: &GridArgs,
-        command: &str,
-        recorded: &'static str,
-        quiet: bool,
-    ) -> Result<(Self, Cell), Failure> {
-        let mut grid = args.clone();
-        if grid.alloc.is_empty() {
-            grid.alloc = vec!["mc1x1".to_string()];
-        }
-        let loaded = Self::resolve(registries, &grid, None, Measure::default(), quiet)?;
-        if loaded.allocators()?.iter().any(AllocatorSpec::recorded) {
-            return Err(Failure::usage_message(recorded));
-        }
-        match <[Cell; 1]>::try_from(loaded.cells()?) {
-            Ok([cell]) => Ok((loaded, cell)),
-            Err(cells) => Err(Failure::usage_message(format!(
-                "{command} takes one trace, machine, scheduler, strategy and seed; the options give {} runs",
-                cells.len()
-            ))),
-        }
+/// Resolves the single cell of a `command` that examines one run; the default allocator is MC1x1. `recorded` is the
+/// error message for the case that the allocator is `recorded`.
+///
+/// # Errors
+/// The errors of [`resolve`], and a usage error if there are several cells.
+pub fn one(
+    registries: &Registries,
+    args: &GridArgs,
+    command: &str,
+    recorded: &'static str,
+    quiet: bool,
+) -> Result<(ResolvedGrid, Cell), Failure> {
+    let mut grid = args.clone();
+    if grid.alloc.is_empty() {
+        grid.alloc = vec!["mc1x1".to_string()];
+    }
+    let loaded = resolve(registries, &grid, None, Measure::default(), quiet)?;
+    if loaded.allocators()?.iter().any(AllocatorSpec::recorded) {
+        return Err(Failure::usage_message(recorded));
+    }
+    match <[Cell; 1]>::try_from(loaded.cells()?) {
+        Ok([cell]) => Ok((loaded, cell)),
+        Err(cells) => Err(Failure::usage_message(format!(
+            "{command} takes one trace, machine, scheduler, strategy and seed; the options give {} runs",
+            cells.len()
+        ))),
     }
 }
 
 /// Selects the allocators of the main job that work on the machines of the traces.
-fn main_job(registries: &Registries, args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
+fn working_on_all(
+    registries: &Registries,
+    args: &GridArgs,
+    quiet: bool,
+) -> Result<Chosen, Failure> {
     let trial = trial(registries, args, quiet)?;
     let mut names = MAIN_JOB.to_string();
     if trial.machines().iter().any(|machine| machine.grid().is_none()) {
@@ -244,7 +282,7 @@ fn trial(registries: &Registries, args: &GridArgs, quiet: bool) -> Result<Trial,
     let args = GridArgs { alloc: vec!["random".to_string()], tie: Vec::new(), ..args.clone() };
     let mut grid = of_flags(registries, &args, &TieLists::default(), &ListArgs::default(), None)?;
     grid.measure = Measure::default();
-    ResolvedGrid::load(grid, None, quiet).map(Trial)
+    load(grid, None, quiet).map(Trial)
 }
 
 impl Trial {

@@ -114,7 +114,8 @@ fn strategies(_: &Path, pages: &[Page]) -> Vec<String> {
         .into_iter()
         .chain(registries.schedulers.descriptions())
         .map(|description| description.name.to_string());
-    names.filter(|name| !book.contains(&format!("`{name}`"))).collect()
+    let missing = names.filter(|name| !book.contains(&format!("`{name}`")));
+    missing.map(|name| format!("{name}: write `{name}` on a page of docs/src")).collect()
 }
 
 /// Checks that Rust blocks are excerpts of examples, which are compiled.

@@ -31,6 +31,7 @@ pub mod pool;
 mod prepared;
 mod problem;
 mod progress;
+pub mod resolve;
 mod result;
 mod runner;
 pub mod schedule_diff;

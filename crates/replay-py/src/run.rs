@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -17,21 +16,19 @@ use crate::allocator::{Raised, raised, strategy};
 use crate::error::{UsageError, rejected, report};
 use crate::interrupt::interruptible;
 use crate::pool::on_threads;
-use crate::table::{frame, to_python};
+use crate::table::to_python;
 use crate::trace::Workload;
 use replay_engine::allocator::registry::AllocatorSpec;
 use replay_engine::cancel::CancelToken;
 use replay_engine::metrics::RunMetrics;
 use replay_engine::naming::NameError;
-use replay_experiment::log_comparison::{
-    self, CAVEAT, LogBaseline, LogComparisonRow, NOT_COMPARED,
-};
+use replay_experiment::log_comparison::{CAVEAT, NOT_COMPARED};
 use replay_experiment::pool::{Turn, on_pool};
-use replay_experiment::shaken::{Estimates, ShakenRow};
+use replay_experiment::shaken::Estimates;
 use replay_experiment::sweep::{Plan, run_plan};
 use replay_experiment::{Cell, Measure, RunContext, RunKey, RunResult, run_cell};
 use replay_output::plot::{FigureStyle, Plots, WaitDistributions, gallery};
-use replay_results::Tables;
+use replay_results::Results;
 
 /// An allocator of a grid: a name of the command line or an object with a method `allocate`.
 #[derive(FromPyObject)]
@@ -43,14 +40,9 @@ pub enum Strategy<'py> {
 /// The finished runs of a grid.
 #[pyclass(frozen, module = "replay._engine")]
 pub struct Runs {
-    results: Vec<RunResult>,
+    results: Results,
     /// Canonical name of the allocator of each run; `None` for allocators that are written in Python.
     strategies: Vec<Option<String>>,
-    /// Messages of the failed runs.
-    failed: Vec<String>,
-    shaken: Vec<ShakenRow>,
-    log_comparison: Vec<LogComparisonRow>,
-    measure: Measure,
     /// Wall-clock time of the engine, in seconds.
     seconds: f64,
 }
@@ -263,62 +255,27 @@ pub fn run(
     show(all)?;
     let shaken = estimates.map_or(Ok(Vec::new()), |estimates| estimates.rows(plan));
     let shaken = shaken.map_err(usage)?;
-    let (log_comparison, messages) = compared_with_log(plan, &finished).map_err(usage)?;
-    report(py, messages, true)?;
-    if !log_comparison.is_empty() {
+    // Runs of both kinds are in the order of the grid.
+    finished.sort_by_key(|finished| finished.place);
+    let (results, strategies): (Vec<_>, Vec<_>) =
+        finished.into_iter().map(|finished| (finished.result, finished.strategy)).unzip();
+    let objects: HashSet<String> = split.objects.iter().map(|(_, one)| one.to_string()).collect();
+    let is_named = |result: &RunResult| !objects.contains(&result.key.allocator);
+    let results = Results::new(results, failed, measure).with_shaken(shaken);
+    let (results, without) = results.against_log_of(plan, is_named).map_err(usage)?;
+    let not_compared = |run: u32| {
+        let key = plan.key(run).map_err(usage)?;
+        let (RunKey { trace, scheduler, .. }, strategy) = (&key, key.strategy());
+        Ok(format!("{trace} {scheduler} {strategy} {NOT_COMPARED}"))
+    };
+    report(py, without.into_iter().map(not_compared).collect::<PyResult<_>>()?, true)?;
+    if results.is_compared_with_log() {
         report(py, vec![CAVEAT.to_string()], false)?;
     }
-    if !split.objects.is_empty() {
-        // Runs of both kinds are numbered in the order of the grid.
-        finished.sort_by_key(|finished| finished.place);
-        for (run, finished) in (0..).zip(&mut finished) {
-            finished.result.run = run;
-        }
-    }
-    report(
-        py,
-        embed::jobs_left_out(
-            &crate::program().registries,
-            finished.iter().map(|finished| &finished.result),
-        ),
-        true,
-    )?;
-    let (results, strategies) =
-        finished.into_iter().map(|finished| (finished.result, finished.strategy)).unzip();
-    Ok(Runs { results, strategies, failed, shaken, log_comparison, measure, seconds })
-}
-
-/// Compares the runs of named allocators with the log, and returns the warnings about runs that cannot be compared.
-fn compared_with_log(
-    plan: &Plan,
-    finished: &[Finished],
-) -> Result<(Vec<LogComparisonRow>, Vec<String>), NameError> {
-    let (mut rows, mut messages) = (Vec::new(), Vec::new());
-    let Some(log) = LogBaseline::new(plan)? else { return Ok((rows, messages)) };
-    let named = || finished.iter().filter(|it| it.strategy.is_some()).map(|it| &it.result);
-    for result in named() {
-        let Some(baseline) = log.of(plan, result.run) else { continue };
-        // A failed run has no result to compare with.
-        let Some(baseline) = named().find(|other| other.run == baseline) else { continue };
-        let compared = log_comparison::rows(result, baseline);
-        if compared.is_empty() {
-            let RunKey { trace, scheduler, .. } = &result.key;
-            let strategy = result.key.strategy();
-            messages.push(format!("{trace} {scheduler} {strategy} {NOT_COMPARED}"));
-        }
-        rows.extend(compared);
-    }
-    Ok((rows, messages))
-}
-
-impl Runs {
-    /// Returns the results of the runs with the given indices, or of all runs.
-    fn selected(&self, runs: Option<Vec<usize>>) -> impl Iterator<Item = &RunResult> {
-        let is_selected =
-            move |index: usize| runs.as_ref().is_none_or(|runs| runs.contains(&index));
-        let results = self.results.iter().enumerate();
-        results.filter(move |(index, _)| is_selected(*index)).map(|(_, result)| result)
-    }
+    let results = if objects.is_empty() { results } else { results.renumbered(is_named) };
+    let skipped = embed::jobs_left_out(&crate::program().registries, results.results());
+    report(py, skipped, true)?;
+    Ok(Runs { results, strategies, seconds })
 }
 
 /// Converts a failure to write files to an exception.
@@ -329,13 +286,13 @@ fn unwritten(error: impl std::fmt::Display) -> PyErr {
 #[pymethods]
 impl Runs {
     fn __len__(&self) -> usize {
-        self.results.len()
+        self.results.results().len()
     }
 
     /// Messages of the failed runs. The tables do not contain these runs.
     #[getter]
     fn failed(&self) -> Vec<String> {
-        self.failed.clone()
+        self.results.failed().to_vec()
     }
 
     /// Wall-clock time of the engine, in seconds.
@@ -347,7 +304,7 @@ impl Runs {
     /// The columns that identify a run, its wall-clock times in seconds, and `strategy`: the name of the allocator on the
     /// command line, `None` for an allocator that is written in Python.
     fn key<'py>(&self, py: Python<'py>, run: usize) -> PyResult<Bound<'py, PyDict>> {
-        let result = self.results.get(run);
+        let result = self.results.results().get(run);
         let result = result.ok_or_else(|| PyIndexError::new_err(format!("no run {run}")))?;
         let RunResult { key, seconds, allocator_seconds, .. } = result;
         let RunKey { trace, topology, scheduler, allocator, tie, policy, seed, copy } = key;
@@ -376,42 +333,14 @@ impl Runs {
         name: &str,
         runs: Option<Vec<usize>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let table = py.detach(|| {
-            let selected = || self.selected(runs.clone());
-            let table = match name {
-                "runs" => {
-                    // Omit the jobs from the copies of the results, because this table does not need them.
-                    let rows: Vec<RunResult> = selected().map(without_jobs).collect();
-                    frame(&rows)?
-                }
-                "by_size" => frame(&selected().flat_map(RunResult::size_rows).collect::<Vec<_>>())?,
-                "outages" => {
-                    frame(&selected().filter_map(RunResult::outage_row).collect::<Vec<_>>())?
-                }
-                "jobs" if self.measure.jobs => {
-                    frame(&selected().flat_map(RunResult::job_rows).collect::<Vec<_>>())?
-                }
-                "placements" if self.measure.nodes => {
-                    frame(&selected().flat_map(RunResult::allocation_rows).collect::<Vec<_>>())?
-                }
-                "shaken" => frame(&self.shaken)?,
-                "against_log" => frame(&self.log_comparison)?,
-                _ => return Ok(None),
-            };
-            PyResult::Ok(Some(table))
-        })?;
+        let table = py.detach(|| self.results.table(name, runs.as_deref())).map_err(unwritten)?;
         table.map(|table| to_python(py, table)).transpose()
     }
 
     /// Writes the tables of the selected runs, or of all runs, into a folder, as `--out` does.
     #[pyo3(signature = (dir, runs=None))]
     fn write(&self, py: Python<'_>, dir: PathBuf, runs: Option<Vec<usize>>) -> PyResult<()> {
-        py.detach(|| {
-            let mut tables = Tables::create(&dir, &[], self.measure).map_err(unwritten)?;
-            self.selected(runs).try_for_each(|result| tables.write(result)).map_err(unwritten)?;
-            tables.write_log_comparison(self.log_comparison.clone()).map_err(unwritten)?;
-            tables.finish(&self.shaken).map(drop).map_err(unwritten)
-        })
+        py.detach(|| self.results.save(&dir, runs.as_deref())).map(drop).map_err(unwritten)
     }
 
     /// Draws the figures of the runs into a folder and returns the paths of the files. `size` and `font` are values of
@@ -438,25 +367,9 @@ impl Runs {
         style.check().map_err(|error| UsageError::new_err(error.to_string()))?;
         on_threads(py, || {
             let waits: Vec<WaitDistributions> =
-                self.results.iter().filter_map(WaitDistributions::of).collect();
+                self.results.results().iter().filter_map(WaitDistributions::of).collect();
             let plots = Plots::new(&dir, style);
-            gallery(&plots, &self.results, &waits).map_err(unwritten)
+            gallery(&plots, self.results.results(), &waits).map_err(unwritten)
         })?
-    }
-}
-
-/// Returns a copy of a result without the jobs, the allocations, the rows by size, and the series.
-fn without_jobs(result: &RunResult) -> RunResult {
-    RunResult {
-        key: result.key.clone(),
-        turned_away: result.turned_away.clone(),
-        metrics: result.metrics.clone(),
-        by_size: Vec::new(),
-        over_log: None,
-        jobs: Vec::new(),
-        allocations: Vec::new(),
-        series: Arc::default(),
-        hierarchy_series: Default::default(),
-        ..*result
     }
 }

@@ -10,26 +10,30 @@ use replay_engine::table::{Column, Get, Table};
 ///
 /// # Errors
 /// [`PolarsError`](polars::prelude::PolarsError) if two columns have the same name.
-pub fn frame<Row: Table>(rows: &[Row]) -> PolarsResult<DataFrame> {
+pub fn frame<'a, Row: Table + 'a>(
+    rows: impl IntoIterator<Item = &'a Row, IntoIter: Clone>,
+) -> PolarsResult<DataFrame> {
+    let rows = rows.into_iter();
+    let count = rows.clone().count();
     let values = |column: &Column<Row>| -> Values {
         let name = PlSmallStr::from_static(column.name.text());
         match &column.get {
             Get::Text(read) => {
-                StringChunked::from_iter_options(name, rows.iter().map(read)).into_column()
+                StringChunked::from_iter_options(name, rows.clone().map(read)).into_column()
             }
             Get::I64(read) => {
-                Int64Chunked::from_iter_options(name, rows.iter().map(read)).into_column()
+                Int64Chunked::from_iter_options(name, rows.clone().map(read)).into_column()
             }
             Get::U64(read) => {
-                UInt64Chunked::from_iter_options(name, rows.iter().map(read)).into_column()
+                UInt64Chunked::from_iter_options(name, rows.clone().map(read)).into_column()
             }
             Get::F64(read) => {
-                Float64Chunked::from_iter_options(name, rows.iter().map(read)).into_column()
+                Float64Chunked::from_iter_options(name, rows.clone().map(read)).into_column()
             }
-            Get::List(read) => lists(name, rows.len(), rows.iter().map(read)),
+            Get::List(read) => lists(name, count, rows.clone().map(read)),
         }
     };
-    DataFrame::new(rows.len(), Row::columns().iter().map(values).collect())
+    DataFrame::new(count, Row::columns().iter().map(values).collect())
 }
 
 /// Returns a column of lists of integers.

@@ -1,5 +1,27 @@
 //! Results as data frames of polars, and the files of results.
 //!
+//! [`GridSpec`] runs a grid and returns its tables as data frames, with which polars groups, joins and sorts:
+//!
+//! ```
+//! use polars::prelude::*;
+//! use replay_results::{GridSpec, RunOptions};
+//!
+//! let grid = GridSpec::parse(
+//!     r#"
+//!     schedulers = ["fcfs", "easy"]
+//!     allocator = ["mc1x1", "random"]
+//!     window = { jobs = 300 }
+//!     "#,
+//! )?;
+//! let options = RunOptions { jobs: true, ..RunOptions::default() };
+//! let results = grid.run(replay_strategies::standard(), &options)?;
+//! let waits = results.runs()?.group_by(["scheduler"])?.select(["mean_wait"]).mean()?;
+//! assert_eq!(waits.shape(), (2, 2));
+//! let jobs = results.jobs()?.inner_join(&results.runs()?, ["run"], ["run"])?;
+//! assert_eq!(jobs.height(), 4 * 300);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! [`frame()`] converts the rows of any [`Table`](replay_engine::table::Table) to a data frame, and [`write()`] saves
 //! the rows as Parquet and CSV. [`Tables`] writes the tables of a grid as results arrive: `runs`, `by_size` and, on
 //! request, `jobs` and `placements`. The column `run` joins these tables. A table `shaken` is added if traces are
@@ -24,12 +46,16 @@
 mod error;
 mod files;
 mod frame;
+mod grid;
 pub mod read;
+mod results;
 mod tables;
 
 pub use error::FrameError;
 pub use files::write;
 pub use frame::frame;
+pub use grid::{GridSpec, RunError, RunOptions};
+pub use results::Results;
 pub use tables::Tables;
 
 #[cfg(test)]

@@ -10,10 +10,10 @@ use crate::cli::earlier;
 use crate::cli::exit::Failure;
 use crate::cli::output::{configuration, trace_records};
 use crate::cli::print::Sorting;
-use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::result_kind::Kind;
 use crate::cli::results::Results;
 use replay_engine::number::grouped;
+use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::search::{
     Archive, Extent, GIVEN, Origin, Portability, Problem, Problems, SearchRow, SkippedWorkRow,
     Space, Strategy, improvement, rows, shaken_improvement,

@@ -6,13 +6,15 @@ use crate::cli::exit::Failure;
 use crate::cli::interrupt::cancel_by_signal;
 use crate::cli::journal::of_journal;
 use crate::cli::named_value::one;
-use crate::cli::resolved_grid::{ResolvedGrid, trace_names};
+use crate::cli::named_value::trace_names;
 use crate::cli::session::Session;
+use crate::cli::strategy_selection;
 use crate::cli::sweep::{ListArgs, of_flags};
 use crate::cli::tie_lists::TieLists;
 use replay_engine::allocator::ties::Slack;
 use replay_engine::registries::Registries;
 use replay_experiment::grid::{ParameterGrid, Values};
+use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::search::{
     Candidate, Constraint, Problems, SearchError, SearchSpec, Space, Start, Strategy,
 };
@@ -103,10 +105,10 @@ impl ResolvedSearch {
         let quiet = session.is_quiet();
         let mut elsewhere = grid.clone();
         elsewhere.file.traces = spec.test.clone();
-        let train = ResolvedGrid::load(grid, None, quiet)?;
+        let train = strategy_selection::load(grid, None, quiet)?;
         let test = match spec.test.is_empty() {
             true => None,
-            false => Some(ResolvedGrid::load(elsewhere, None, quiet)?),
+            false => Some(strategy_selection::load(elsewhere, None, quiet)?),
         };
         session.reads(train.inputs());
         session.reads(test.iter().flat_map(ResolvedGrid::inputs));

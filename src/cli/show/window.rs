@@ -11,7 +11,6 @@ use crate::cli::args::WriteArg;
 use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::interrupt::{cancel_token, end_by_signal};
 use crate::cli::output::configuration;
-use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
 use replay_engine::metrics::{Allocation, JobMeasures, Submitted};
@@ -20,6 +19,7 @@ use replay_engine::swf::Header;
 use replay_engine::topology::{NodeId, Topology};
 use replay_engine::workload::{Notation, TraceTime};
 use replay_experiment::fragmentation::{FreeSpace, fragmentation};
+use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::{Cell, Measure, RunContext, RunResult, WithRun, files, run_cell};
 use replay_output::plot::{
     Areas, Bar, Film, FilmJob, Gantt, JobNames, Line, Lines, Plots, Point, save,

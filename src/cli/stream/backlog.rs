@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{StreamArgs, estimated, warn_if_wide};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::named_value::parse_list;
 use crate::cli::named_value::{Named, distinct, one, some};
-use crate::cli::resolved_grid::parse_list;
 use crate::cli::results::Results;
 use crate::cli::resumable_run::ResumableRun;
 use crate::cli::session::Session;

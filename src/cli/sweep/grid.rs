@@ -6,7 +6,7 @@ use std::fs::File;
 use super::args::{GridChoice, ListArgs};
 use crate::cli::args::GridArgs;
 use crate::cli::exit::Failure;
-use crate::cli::resolved_grid::{ResolvedGrid, Tried, trace_names};
+use crate::cli::named_value::trace_names;
 use crate::cli::strategy_selection::{self, Chosen};
 use crate::cli::tie_lists::TieLists;
 use replay_engine::allocator::ties::TieRule;
@@ -18,6 +18,7 @@ use replay_engine::workload::Shake;
 use replay_experiment::grid::{
     AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, Ties, Values, WindowFile,
 };
+use replay_experiment::resolve::{ResolvedGrid, Tried};
 
 /// Maximum number of cells that run without `--yes`.
 const MOST_CELLS: u32 = 100_000;
@@ -79,8 +80,8 @@ pub fn resolve(registries: &Registries, choice: &GridChoice) -> Result<Resolved,
 pub fn load(choice: &GridChoice, resolved: Resolved) -> Result<ResolvedGrid, Failure> {
     let Resolved { grid, tried } = resolved;
     let loaded = match tried {
-        Some(tried) => ResolvedGrid::planned(grid, tried, choice.process.quiet)?,
-        None => ResolvedGrid::load(grid, choice.file.as_deref(), choice.process.quiet)?,
+        Some(tried) => strategy_selection::planned(grid, tried, choice.process.quiet)?,
+        None => strategy_selection::load(grid, choice.file.as_deref(), choice.process.quiet)?,
     };
     if loaded.plan.len() > MOST_CELLS && !choice.yes {
         let (cells, most) = (grouped(loaded.plan.len()), grouped(MOST_CELLS));

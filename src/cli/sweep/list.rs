@@ -9,12 +9,12 @@ use super::estimate::{Estimate, KindEstimate, duration, estimate};
 use super::grid;
 use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::print::{FormatArg, TableArgs, fields, sheet_of_fields};
-use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::terminal::stdout;
 use replay_engine::number::{counted, grouped};
 use replay_engine::registries::Registries;
 use replay_engine::table::write_csv;
 use replay_experiment::RunKey;
+use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::sweep::{Plan, Shard};
 use replay_output::report::{Align, Sheet};
 

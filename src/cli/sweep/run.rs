@@ -15,7 +15,6 @@ use crate::cli::interrupt::cancel_token;
 use crate::cli::journal::{self, PLAN_FILE, PlanFile, of_journal, print_path};
 use crate::cli::program::Invocation;
 use crate::cli::progress::Progress;
-use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::result_kind::Kind;
 use crate::cli::resumable_run::JournalHandle;
 use crate::cli::session::Session;
@@ -25,6 +24,7 @@ use replay_engine::registries::Registries;
 use replay_experiment::files::Folder;
 use replay_experiment::grid::ParameterGrid;
 use replay_experiment::journal::Journal;
+use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::sweep::{Plan, Shard, SweepError, pending, run_sweep};
 use replay_experiment::{Measure, RunContext, RunResult};
 

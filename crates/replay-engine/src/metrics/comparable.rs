@@ -57,6 +57,21 @@ mod tests {
     use crate::metrics::ScheduleMetrics;
 
     #[test]
+    fn only_the_pairwise_measure_needs_pairwise_sums() {
+        let named = |columns: Vec<Column<RunMetrics>>| -> Vec<Name> {
+            columns.iter().map(|column| column.name).collect()
+        };
+        let of_need =
+            RunMetrics::groups().into_iter().filter(|(needs, _)| *needs == Needs::Pairwise);
+        let own: Vec<Name> = PairwiseMetrics::columns().iter().map(|column| column.name).collect();
+        let all: Vec<Name> = of_need.flat_map(|(_, columns)| named(columns)).collect();
+        assert_eq!(
+            all, own,
+            "searches compute columns of Needs::Pairwise from sums alone: use Needs::Placements"
+        );
+    }
+
+    #[test]
     fn folding_runs_are_ranked_only_among_themselves() {
         assert_eq!(ranked(&[false, true, false]), [true, false, true]);
         assert_eq!(ranked(&[true, true]), [true, true]);

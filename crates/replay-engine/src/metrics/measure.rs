@@ -7,13 +7,22 @@ use crate::table::Column;
 use crate::topology::{Hierarchy, NodeId};
 use crate::workload::{Job, JobId};
 
-/// The measurement that a column in the table of runs requires.
+/// The measurement that a column in the table of runs requires. It decides where the column can be used:
+///
+/// | value | objective or constraint of a search | excludes runs that fold jobs from rankings |
+/// |---|---|---|
+/// | `Schedule` | no: a tie vector does not change the schedule | no |
+/// | `Pairwise` | yes, computed from the pairwise L1 sums alone | yes |
+/// | `Placements` | yes | yes |
+/// | `Ties` | yes | no |
+/// | `System` | no: strategies with tie vectors never refuse a job | no |
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Needs {
     /// Start and end times. If an allocator never refuses a job, the times of starts and ends do not depend on the
     /// allocator.
     Schedule,
-    /// Pairwise L1 sums. The sums never decrease during a run.
+    /// Pairwise L1 sums. The sums never decrease during a run. Only [`PairwiseMetrics`](super::PairwiseMetrics) has this
+    /// value: searches replay many vectors together and compute its columns without a call of [`Measure::placed`].
     Pairwise,
     /// All metrics of allocations.
     Placements,
@@ -49,8 +58,8 @@ pub trait Measure: Observer + Sized {
         let _ = placed;
     }
 
-    /// Adds the sums of another replay. Measures that cannot observe [`Scope::Allocations`] do not implement this
-    /// method.
+    /// Adds the sums of another replay. A measure with a state must implement this method, unless it cannot observe
+    /// [`Scope::Allocations`].
     fn add(&mut self, other: &Self) {
         let _ = other;
     }

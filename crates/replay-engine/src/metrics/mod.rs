@@ -23,7 +23,7 @@
 //!
 //! Add one line to the `measures!` block of a measure: name, type, unit, meaning, and the expression that computes the
 //! metric. The line defines the field, the name, the column in every file and format, the documentation, and the entry
-//! in listings. If a tie vector can change the metric, the line also defines an objective of searches. If the expression
+//! in listings. [`Needs`] of the measure decides whether the metric is also an objective of searches. If the expression
 //! requires a sum that is not recorded yet, add the sum to the state of the measure, in the same file.
 //!
 //! A new measure is a new file with a type that implements [`Measure`], and one line in the list of [`run`], or of

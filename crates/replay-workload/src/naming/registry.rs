@@ -44,16 +44,32 @@ impl<S> Registry<S> {
         Self { listed: Some(command), ..self }
     }
 
-    /// Adds a table. `read` converts a name in the table to an `S`. If two tables contain the same
-    /// name, the first table parses it.
+    /// Adds a table. `read` converts a name in the table to an `S`.
+    ///
+    /// # Panics
+    /// If a name or an alias of the table is a name or an alias of another table: one of the two strategies could not be
+    /// selected.
     pub fn with<T: Value>(
-        mut self,
+        self,
         table: Table<T>,
         read: impl Fn(&Arc<Table<T>>, &StrategyName) -> Result<S, NameError> + Send + Sync + 'static,
     ) -> Self {
-        let (descriptions, table) = (table.descriptions().into(), Arc::new(table));
+        let (descriptions, table) = (table.descriptions(), Arc::new(table));
         let read = Arc::new(move |_: &Self, name: &StrategyName| read(&table, name));
-        self.members.push(Member { descriptions, read });
+        self.add(descriptions, read)
+    }
+
+    fn add(mut self, descriptions: Vec<Description>, read: Arc<Read<S>>) -> Self {
+        let member = Member { descriptions: descriptions.into(), read };
+        for word in member.words() {
+            let taken = self.members.iter().find(|other| other.words().any(|one| one == word));
+            assert!(
+                taken.is_none(),
+                "the {} \"{word}\" exists already: choose another name",
+                self.kind
+            );
+        }
+        self.members.push(member);
         self
     }
 
@@ -61,15 +77,14 @@ impl<S> Registry<S> {
     /// the table from the registry that parses a name, so that such a parameter accepts every
     /// strategy of this registry, including strategies that are added later.
     pub fn with_decorators<T: Value>(
-        mut self,
+        self,
         table: impl Fn(&Self) -> Table<T> + Send + Sync + 'static,
         read: impl Fn(&Arc<Table<T>>, &StrategyName) -> Result<S, NameError> + Send + Sync + 'static,
     ) -> Self {
-        let descriptions = table(&self).descriptions().into();
+        let descriptions = table(&self).descriptions();
         let read =
             Arc::new(move |all: &Self, name: &StrategyName| read(&Arc::new(table(all)), name));
-        self.members.push(Member { descriptions, read });
-        self
+        self.add(descriptions, read)
     }
 
     /// Parses a name of the form `name` or `name[key=value,...]`.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::exit::{Failure, eprint_line};
+use super::{InputError, Notices};
 use replay_engine::swf::{self, ReadOptions};
 use replay_engine::workload::synthetic::{self, SyntheticTrace};
 use replay_engine::workload::{
@@ -16,7 +16,7 @@ use replay_engine::workload::{
 };
 
 /// The content of the trace that is built into the program.
-const OWN_TRACE: &[u8] = include_bytes!("../../traces/lublin-10x10.swf");
+const OWN_TRACE: &[u8] = include_bytes!("../../../../traces/lublin-10x10.swf");
 const OWN_TRACE_NAME: &str = "lublin-10x10.swf";
 
 /// Returns whether a name denotes the trace that comes with the program. Without parameters, the name `lublin`
@@ -51,12 +51,12 @@ pub fn load_traces(
     policy: &Policy,
     window: &Window,
     max_errors: usize,
-    quiet: bool,
-) -> Result<Vec<Arc<Workload>>, Failure> {
+    notices: Notices<'_>,
+) -> Result<Vec<Arc<Workload>>, InputError> {
     if let Some(workloads) = PRELOADED.with_borrow(Clone::clone) {
         return Ok(workloads);
     }
-    let manifest = Manifest::embedded().map_err(Failure::usage)?;
+    let manifest = Manifest::embedded().map_err(InputError::usage)?;
     let search = SearchPath::from_env();
     let resolve = |name: &String| {
         if name == INPUT {
@@ -67,10 +67,10 @@ pub fn load_traces(
             Err(_) if is_own(name, &manifest) => Ok(Source::Own),
             // If no trace has this name, the name may denote a workload model.
             Err(_) if synthetic::is_generator(name) => {
-                let name = name.parse().map_err(Failure::usage)?;
-                synthetic::generate(&name).map(Source::Generated).map_err(Failure::usage)
+                let name = name.parse().map_err(InputError::usage)?;
+                synthetic::generate(&name).map(Source::Generated).map_err(InputError::usage)
             }
-            Err(unknown) => Err(Failure::usage(unknown)),
+            Err(unknown) => Err(InputError::usage(unknown)),
         }
     };
     let sources: Vec<Source> = names.iter().map(resolve).collect::<Result<_, _>>()?;
@@ -91,13 +91,11 @@ pub fn load_traces(
         let workload = outcome.map_err(|error| match error {
             // The content could not be read.
             LoadError::Read(swf::Error::Io { .. }) | LoadError::Window { .. } => {
-                Failure::usage(error)
+                InputError::usage(error)
             }
-            _ => Failure::data(error),
+            _ => InputError::data(error),
         })?;
-        if !quiet {
-            eprint_line(&workload.report);
-        }
+        notices.line(&workload.report);
         workloads.push(Arc::new(workload));
     }
     Ok(workloads)

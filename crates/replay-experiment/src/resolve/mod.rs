@@ -1,18 +1,27 @@
 //! Loads the traces of a grid, combines them with its machines, and creates the cells.
 
+mod input_error;
+mod load;
+mod notices;
+mod recorded;
+
+pub use input_error::InputError;
+pub use load::{load_traces, preloaded};
+pub use notices::Notices;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::check_topology;
-use super::exit::{Failure, eprint_line};
-use super::load::load_traces;
-use super::recorded::{
+use crate::compatibility::{check_grid, check_outages, check_strategies};
+use crate::grid::ParameterGrid;
+use crate::sweep::Plan;
+use crate::{Cell, Prepared, Trace};
+use recorded::{
     placed, repeats_places, report_left_out_pairs, report_missing_waits, report_oversubscription,
 };
 use replay_engine::allocator::Request;
 use replay_engine::allocator::registry::AllocatorSpec;
-use replay_engine::naming::split_list;
 use replay_engine::number::{counted, grouped};
 use replay_engine::sanitize::excerpt;
 use replay_engine::scheduler::WhenFull;
@@ -22,10 +31,6 @@ use replay_engine::topology::{DefaultMachine, MAX_POINTS, Topology, default_mach
 use replay_engine::workload::{
     Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name,
 };
-use replay_experiment::compatibility::{check_grid, check_outages, check_strategies};
-use replay_experiment::grid::ParameterGrid;
-use replay_experiment::sweep::Plan;
-use replay_experiment::{Cell, Prepared, Trace};
 
 /// Traces, and the allocators that work with these traces. The traces are read only once, because a pipe can be read
 /// only once. The strategies are built only once, because building a strategy for a large machine takes long.
@@ -52,16 +57,17 @@ impl ResolvedGrid {
     ///
     /// # Errors
     /// A usage error for names that cannot be used together; a data error for a wrong trace.
-    pub fn load(grid: ParameterGrid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
+    pub fn load(
+        grid: ParameterGrid,
+        file: Option<&Path>,
+        notices: Notices<'_>,
+    ) -> Result<Self, InputError> {
         check_grid(&grid)?;
-        if !quiet {
-            check_topology::warn_of_blocks(&grid.machines);
-        }
         let outages = outages(&grid)?;
         let of_policy = |policy| {
             let errors = grid.file.max_errors;
-            let workloads = load_traces(&grid.file.traces, policy, &grid.window, errors, quiet)?;
-            on_machines(workloads, &grid, outages.as_ref(), policy, quiet)
+            let workloads = load_traces(&grid.file.traces, policy, &grid.window, errors, notices)?;
+            on_machines(workloads, &grid, outages.as_ref(), policy, notices)
         };
         let mut traces = Vec::new();
         for policy in &grid.policies {
@@ -74,37 +80,34 @@ impl ResolvedGrid {
         // not built again, because building a strategy takes long for a large machine.
         let machines = traces.iter().map(|trace| &trace.topology);
         check_strategies(&grid, machines.filter(|machine| !grid.machines.contains(machine)), &[])?;
-        Self::checked(grid, traces, quiet)
+        Self::checked(grid, traces, notices)
     }
 
     /// Creates the cells of a grid from traces that were loaded to select its allocators.
     ///
     /// # Errors
     /// A usage error if a strategy does not work.
-    pub(super) fn planned(
+    pub fn planned(
         mut grid: ParameterGrid,
         tried: Tried,
-        quiet: bool,
-    ) -> Result<Self, Failure> {
+        notices: Notices<'_>,
+    ) -> Result<Self, InputError> {
         let Tried { traces, works, prepared } = tried;
         grid.prepared = prepared;
         check_strategies(&grid, traces.iter().map(|trace| &trace.topology), &works)?;
-        Self::checked(grid, traces, quiet)
+        Self::checked(grid, traces, notices)
     }
 
     /// Creates the cells of a grid whose strategies are known to work.
-    fn checked(grid: ParameterGrid, traces: Vec<Arc<Trace>>, quiet: bool) -> Result<Self, Failure> {
+    fn checked(
+        grid: ParameterGrid,
+        traces: Vec<Arc<Trace>>,
+        notices: Notices<'_>,
+    ) -> Result<Self, InputError> {
         check_outages(&grid, &traces)?;
-        let plan = Plan::new(grid, &traces).map_err(Failure::usage)?;
-        if !quiet {
-            report_left_out_pairs(&plan)?;
-        }
-        let loaded = Self { plan, traces };
-        if !quiet {
-            let machines = loaded.traces.iter().map(|trace| &trace.topology);
-            check_topology::warn_of_sizes(machines, || loaded.allocators())?;
-        }
-        Ok(loaded)
+        let plan = Plan::new(grid, &traces).map_err(InputError::usage)?;
+        report_left_out_pairs(&plan, notices)?;
+        Ok(Self { plan, traces })
     }
 
     /// Returns the paths of the input files.
@@ -122,8 +125,8 @@ impl ResolvedGrid {
     ///
     /// # Errors
     /// A usage error if a strategy cannot be built.
-    pub fn cells(&self) -> Result<Vec<Cell>, Failure> {
-        let cell = |run| self.plan.cell(&self.traces, run).map_err(Failure::usage);
+    pub fn cells(&self) -> Result<Vec<Cell>, InputError> {
+        let cell = |run| self.plan.cell(&self.traces, run).map_err(InputError::usage);
         (0..self.plan.len()).map(cell).collect()
     }
 
@@ -131,29 +134,11 @@ impl ResolvedGrid {
     ///
     /// # Errors
     /// A usage error if a strategy cannot be built.
-    pub fn allocators(&self) -> Result<Vec<AllocatorSpec>, Failure> {
+    pub fn allocators(&self) -> Result<Vec<AllocatorSpec>, InputError> {
         let strategies = &self.plan.grid.strategies;
-        let strategy = |index| strategies.get(index).map_err(Failure::usage);
+        let strategy = |index| strategies.get(index).map_err(InputError::usage);
         (0..strategies.len()).map(strategy).collect()
     }
-}
-
-/// Parses the names in lists with the function `parse`; without lists, parses the default.
-///
-/// # Errors
-/// A usage error for a wrong name.
-pub fn parse_list<T, E>(
-    lists: &[String],
-    default: &str,
-    parse: impl Fn(&str) -> Result<T, E>,
-) -> Result<Vec<T>, Failure>
-where
-    E: std::error::Error + Send + Sync + 'static,
-{
-    let default = [default.to_string()];
-    let lists = if lists.is_empty() { &default[..] } else { lists };
-    let names = lists.iter().flat_map(|list| split_list(list));
-    names.map(|name| parse(name).map_err(Failure::usage)).collect()
 }
 
 /// Returns a trace for each combination of a workload and a machine of a grid. If the grid has no machines, each
@@ -163,41 +148,39 @@ fn on_machines(
     grid: &ParameterGrid,
     outages: Option<&OutageFile>,
     policy: &Policy,
-    quiet: bool,
-) -> Result<Vec<Arc<Trace>>, Failure> {
+    notices: Notices<'_>,
+) -> Result<Vec<Arc<Trace>>, InputError> {
     let mut traces = Vec::new();
     for workload in with_distinct_names(workloads) {
         let machines = match &grid.machines[..] {
-            [] => vec![machine_of(&workload, quiet)?],
+            [] => vec![machine_of(&workload, notices)?],
             named => named.to_vec(),
         };
         for machine in machines {
-            if !quiet {
-                warn_of_a_larger_machine(&workload, &machine);
-            }
+            warn_of_a_larger_machine(&workload, &machine, notices);
             let outages = Arc::new(outages_on(outages, grid, &machine)?);
-            let workload = fitted(&workload, &machine, grid, policy.oversize, quiet)?;
+            let workload = fitted(&workload, &machine, grid, policy.oversize, notices)?;
             let rule = |scheduler: &SchedulerSpec| match grid.file.strict {
                 true => scheduler.recorded().and(Some(WhenFull::Error)),
                 false => scheduler.recorded(),
             };
             let recorded = grid.schedulers.iter().filter_map(rule).max();
             if recorded.is_some() {
-                report_missing_waits(&workload, quiet)?;
+                report_missing_waits(&workload, notices)?;
             }
-            for workload in at_loads(&workload, &machine, &grid.loads, quiet)? {
+            for workload in at_loads(&workload, &machine, &grid.loads, notices)? {
                 let machine = machine.clone();
                 let trace = Trace::new(workload, machine, policy.name, &grid.schedulers);
                 let trace = trace.with_dependencies(grid.deps).with_outages(outages.clone());
                 let trace = trace.prepared(grid.prepared.clone());
                 let (some, all) = repeats_places(grid)?;
                 let trace = match (some, recorded) {
-                    (true, Some(rule)) => placed(trace, grid, rule, quiet)?,
+                    (true, Some(rule)) => placed(trace, grid, rule, notices)?,
                     _ => trace,
                 };
-                if grid.deps != Dependencies::Ignore && !quiet {
+                if grid.deps != Dependencies::Ignore {
                     let name = &trace.workload.name;
-                    eprint_line(format_args!(
+                    notices.line(format_args!(
                         "{name}, deps={}: {}",
                         grid.deps.name(),
                         trace.chains()
@@ -207,7 +190,7 @@ fn on_machines(
                 // each point has one processor.
                 let is_reported = all || some && trace.topology.per_point() == 1;
                 if let Some(rule) = recorded.filter(|_| !is_reported) {
-                    report_oversubscription(&trace, rule, quiet)?;
+                    report_oversubscription(&trace, rule, notices)?;
                 }
                 traces.push(Arc::new(trace));
             }
@@ -217,14 +200,14 @@ fn on_machines(
 }
 
 /// Reads the file of outages of a grid, which does not depend on the machine.
-fn outages(grid: &ParameterGrid) -> Result<Option<OutageFile>, Failure> {
+fn outages(grid: &ParameterGrid) -> Result<Option<OutageFile>, InputError> {
     let Some(down) = &grid.file.down else { return Ok(None) };
     let file = File::open(&down.file).map_err(|error| {
-        Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", down.file)))
+        InputError::usage(anyhow::Error::new(error).context(format!("cannot read {}", down.file)))
     })?;
     OutageFile::read(file, &down.file).map(Some).map_err(|error| match error {
-        error @ OutageError::Read { .. } => Failure::usage(error),
-        error => Failure::data(error),
+        error @ OutageError::Read { .. } => InputError::usage(error),
+        error => InputError::data(error),
     })
 }
 
@@ -233,8 +216,8 @@ fn outages_on(
     file: Option<&OutageFile>,
     grid: &ParameterGrid,
     machine: &Topology,
-) -> Result<Outages, Failure> {
-    let windows = file.map_or(Ok(Vec::new()), |file| file.on(machine)).map_err(Failure::data)?;
+) -> Result<Outages, InputError> {
+    let windows = file.map_or(Ok(Vec::new()), |file| file.on(machine)).map_err(InputError::data)?;
     let walls = grid.file.down.as_ref().is_some_and(|down| down.walls);
     Ok(Outages { windows, running: grid.when_down, walls })
 }
@@ -245,8 +228,8 @@ fn at_loads(
     workload: &Arc<Workload>,
     machine: &Topology,
     loads: &[f64],
-    quiet: bool,
-) -> Result<Vec<Arc<Workload>>, Failure> {
+    notices: Notices<'_>,
+) -> Result<Vec<Arc<Workload>>, InputError> {
     if loads.is_empty() {
         return Ok(vec![workload.clone()]);
     }
@@ -256,37 +239,25 @@ fn at_loads(
         let Some(scaling) = scale_load(&mut scaled.jobs, processors, load) else {
             let name = &workload.name;
             let why = "all jobs are submitted at one instant, or no job runs, so the trace has no load to scale";
-            return Err(Failure::usage_message(format!("--scale-load: {name}: {why}")));
+            return Err(InputError::usage_message(format!("--scale-load: {name}: {why}")));
         };
         scaled.name = scaled_name(&workload.name, load);
-        if !quiet {
-            eprint_line(format_args!(
-                "{}: load {:.4} on {} processors, times between arrivals x {:.4}, load {:.4} after rounding{}",
-                scaled.name,
-                scaling.before,
-                grouped(processors as u64),
-                scaling.factor,
-                scaling.after,
-                if load > 1.0 {
-                    "; above a load of 1, waits grow with the length of the trace"
-                } else {
-                    ""
-                },
-            ));
-        }
+        notices.line(format_args!(
+            "{}: load {:.4} on {} processors, times between arrivals x {:.4}, load {:.4} after rounding{}",
+            scaled.name,
+            scaling.before,
+            grouped(processors as u64),
+            scaling.factor,
+            scaling.after,
+            if load > 1.0 {
+                "; above a load of 1, waits grow with the length of the trace"
+            } else {
+                ""
+            },
+        ));
         Ok(Arc::new(scaled))
     };
     loads.iter().map(at).collect()
-}
-
-/// Returns the names of traces in all lists. A list that is the path of an existing file is one name, even if it
-/// contains commas.
-pub fn trace_names(lists: &[String]) -> Vec<String> {
-    let names = lists.iter().flat_map(|list| match Path::new(list).exists() {
-        true => vec![list.as_str()],
-        false => split_list(list).into_iter().map(str::trim).collect(),
-    });
-    names.map(str::to_string).collect()
 }
 
 /// If different traces have the same name, appends the first eight digits of their digests to their names. Removes
@@ -312,7 +283,7 @@ fn with_distinct_names(workloads: Vec<Arc<Workload>>) -> Vec<Arc<Workload>> {
     renamed.collect()
 }
 
-fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
+fn machine_of(workload: &Workload, notices: Notices<'_>) -> Result<Topology, InputError> {
     let header = &workload.header;
     let source = workload.source.display();
     let of_header = [("MaxProcs", header.max_procs()), ("MaxNodes", header.max_nodes())];
@@ -325,34 +296,32 @@ fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
     let message = "the header has no usable MaxProcs; set the machine with --machine";
     let (key, processors) = match usable {
         Ok(Some(usable)) => usable,
-        Ok(None) => return Err(Failure::usage_message(format!("{source}: {message}"))),
+        Ok(None) => return Err(InputError::usage_message(format!("{source}: {message}"))),
         Err((key, text)) => {
             let message =
                 format!("{source}: {message} ({key} \"{}\" is not one integer)", excerpt(text));
-            return Err(Failure::usage_message(message));
+            return Err(InputError::usage_message(message));
         }
     };
     let machine = default_machine(processors).ok_or_else(|| {
-        Failure::usage_message(format!(
+        InputError::usage_message(format!(
             "{source}: the header's {key} is {processors}; a machine has 1 to {} processors and sides up to 65,535; set \
              the machine with --machine",
             grouped(MAX_POINTS as u64)
         ))
     })?;
     let machine = DefaultMachine { rule: machine.rule.replace("MaxProcs", key), ..machine };
-    if !quiet {
-        eprint_line(format_args!("{}: machine {machine}", workload.name));
-    }
+    notices.line(format_args!("{}: machine {machine}", workload.name));
     Ok(machine.topology)
 }
 
 /// Warns if a machine has more processors than the machine of the log, because utilization and load are shares of all
 /// processors.
-fn warn_of_a_larger_machine(workload: &Workload, machine: &Topology) {
+fn warn_of_a_larger_machine(workload: &Workload, machine: &Topology, notices: Notices<'_>) {
     let Some(of_log) = workload.header.max_procs() else { return };
     let processors = machine.capacity();
     if processors > of_log as usize {
-        eprint_line(format_args!(
+        notices.line(format_args!(
             "{} on {machine}: warning: the log's machine has {} processors (MaxProcs), this machine has {}; utilization \
              and load are shares of the processors of this machine",
             workload.name,
@@ -367,13 +336,13 @@ fn all_fold(
     grid: &ParameterGrid,
     workload: &Workload,
     machine: &Topology,
-) -> Result<bool, Failure> {
+) -> Result<bool, InputError> {
     let processors = machine.processors() as u32;
     if machine.per_point() > 1 {
         return Ok(false);
     }
     for index in 0..grid.strategies.len() {
-        let strategy = grid.strategies.get(index).map_err(Failure::usage)?;
+        let strategy = grid.strategies.get(index).map_err(InputError::usage)?;
         let all_fold = grid.prepared.check(&strategy, machine, |built| {
             let folds = |job: &Job| {
                 let bounds = built.bounds(Request::shaped(job.size, job.shape));
@@ -393,20 +362,20 @@ fn fitted(
     machine: &Topology,
     grid: &ParameterGrid,
     rule: Oversize,
-    quiet: bool,
-) -> Result<Arc<Workload>, Failure> {
+    notices: Notices<'_>,
+) -> Result<Arc<Workload>, InputError> {
     let times = workload.jobs.iter().map(|job| i128::from(job.run.max(job.estimate)));
     let latest = workload.jobs.iter().map(|job| i128::from(job.submit)).max().unwrap_or(0);
     if latest + times.sum::<i128>() > i128::from(i64::MAX / 4) {
         let source = workload.source.display();
-        return Err(Failure::data(anyhow::anyhow!(
+        return Err(InputError::data(anyhow::anyhow!(
             "{source}: the sum of the times in this trace is out of range"
         )));
     }
-    if machine.per_point() > 1 && !quiet {
+    if machine.per_point() > 1 {
         let shaped = workload.jobs.iter().filter(|job| job.shape.is_some()).count();
         if shaped > 0 {
-            eprint_line(format_args!(
+            notices.line(format_args!(
                 "{} on {machine}: the shapes of {} jobs are ignored, because shapes are in processors and each point of the machine has several processors",
                 workload.name,
                 grouped(shaped as u64)
@@ -418,27 +387,23 @@ fn fitted(
         return Ok(workload.clone());
     }
     if rule == Oversize::Error && all_fold(grid, workload, machine)? {
-        if !quiet {
-            let larger = workload.jobs.iter().filter(|job| job.size > processors).count();
-            let (name, jobs) = (&workload.name, counted(larger as u64, "job"));
-            let are = if larger == 1 { "is" } else { "are" };
-            eprint_line(format_args!(
-                "{name} on {machine}: {jobs} {are} larger than the machine and {are} folded"
-            ));
-        }
+        let larger = workload.jobs.iter().filter(|job| job.size > processors).count();
+        let (name, jobs) = (&workload.name, counted(larger as u64, "job"));
+        let are = if larger == 1 { "is" } else { "are" };
+        notices.line(format_args!(
+            "{name} on {machine}: {jobs} {are} larger than the machine and {are} folded"
+        ));
         return Ok(workload.clone());
     }
     let mut fitted = Workload::clone(workload);
     fitted.fit_to_machine(processors, rule).map_err(|e| {
-        Failure::data(anyhow::Error::new(e).context(format!(
+        InputError::data(anyhow::Error::new(e).context(format!(
             "machine {machine} is too small (use --oversize drop or clamp, or a larger --machine)"
         )))
     })?;
     if fitted.jobs.is_empty() {
-        return Err(Failure::usage_message(format!("{}: no job fits {machine}", workload.name)));
+        return Err(InputError::usage_message(format!("{}: no job fits {machine}", workload.name)));
     }
-    if !quiet {
-        eprint_line(format_args!("{} on {machine}", fitted.report));
-    }
+    notices.line(format_args!("{} on {machine}", fitted.report));
     Ok(Arc::new(fitted))
 }

@@ -1,5 +1,4 @@
-//! Errors of the command line. An error about a retired option contains the name of its successor, and tips contain
-//! only options that were probably meant.
+//! Tips in errors of the command line. They contain only options that were probably meant.
 
 use std::ffi::OsString;
 
@@ -9,64 +8,13 @@ use clap::{ArgAction, Command};
 
 use super::arguments;
 
-/// A retired option: its spelling, the commands that had it (all commands if empty), and its replacement.
-type Retired = (&'static str, &'static [&'static str], &'static str);
-
-/// Every option that has a successor.
-const RETIRED: [Retired; 5] = [
-    ("--mesh", &[], "--machine"),
-    ("--system", &[], "--machine"),
-    ("--plots", &["compare", "verify"], "--out"),
-    ("--json", &[], "--format json"),
-    (
-        "--offered",
-        &["stream"],
-        "--load (a share of the machine's capacity) or --arrivals (jobs per time unit)",
-    ),
-];
-
-/// Removed names, each with the advice that replaces it.
-const REMOVED: [(Removed, &str); 5] = [
-    (Removed::Command("saturate"), "use stream --backlog"),
-    (Removed::Command("estimates"), "tie vectors have no entry EF"),
-    (
-        Removed::Option("--ef"),
-        "tie vectors have the entries SR, AF, WF and BF (--sr, --af, --wf, --bf)",
-    ),
-    (Removed::Value("--strategy", "tpe"), "use --strategy external with Optuna"),
-    (Removed::Value("--strategy", "halving"), "use --strategy external with Optuna"),
-];
-
-/// A name that earlier versions accepted.
-#[derive(Clone, Copy, Debug)]
-enum Removed {
-    /// A subcommand.
-    Command(&'static str),
-    /// An option of any command.
-    Option(&'static str),
-    /// An option and one of its values.
-    Value(&'static str, &'static str),
-}
-
-/// Options that had a file as value and are flags now: the spelling, the command, and the replacement.
-const FLAGS: [Retired; 1] = [("--perfetto", &["show"], "--perfetto --write FILE")];
-
-/// Adds the successor of a retired option, or a tip, to an error of the parser.
+/// Adds a tip to an error of the parser.
 pub fn explained(error: Error, arguments: &[OsString], definition: &Command) -> Error {
     let command = arguments::command(arguments, definition);
     let arguments: Vec<&str> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
-    let name = if command.get_name() == definition.get_name() { "" } else { command.get_name() };
-    let has_format = options(command).any(|option| option == "format");
-    let message = removed(&error).or_else(|| successor(&error, &arguments, name, has_format));
-    match message {
-        Some(message) => Error::raw(
-            ErrorKind::UnknownArgument,
-            format!("{message}\n\nFor more information, try '--help'.\n"),
-        ),
-        None => match extra_words(&error, &arguments, command) {
-            Some(tip) => suggested(error, tip),
-            None => with_tip(error, command, definition),
-        },
+    match extra_words(&error, &arguments, command) {
+        Some(tip) => suggested(error, tip),
+        None => with_tip(error, command, definition),
     }
 }
 
@@ -135,55 +83,6 @@ fn suggested(mut error: Error, tip: String) -> Error {
     }
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
     error
-}
-
-/// Returns the message about a removed name; `None` if the error is about another name.
-fn removed(error: &Error) -> Option<String> {
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    let (_, advice) = REMOVED.iter().find(|(name, _)| match name {
-        Removed::Command(name) => {
-            error.kind() == ErrorKind::InvalidSubcommand
-                && text(ContextKind::InvalidSubcommand) == Some(name)
-        }
-        Removed::Option(name) => {
-            error.kind() == ErrorKind::UnknownArgument && invalid(error) == Some(name)
-        }
-        Removed::Value(option, value) => {
-            let of_option = invalid(error).is_some_and(|arg| arg.starts_with(option));
-            of_option && text(ContextKind::InvalidValue) == Some(value)
-        }
-    })?;
-    let name = text(ContextKind::InvalidSubcommand).or_else(|| text(ContextKind::InvalidValue));
-    Some(format!("{} was removed: {advice}", name.or_else(|| invalid(error))?))
-}
-
-/// Returns the message about a retired option; `None` if the error is about another argument. `has_format` states
-/// whether the command has the option `--format`.
-fn successor(error: &Error, arguments: &[&str], command: &str, has_format: bool) -> Option<String> {
-    let wrong = invalid(error)?;
-    let of_command = |row: &&Retired| row.1.is_empty() || row.1.contains(&command);
-    if error.kind() == ErrorKind::UnknownArgument {
-        let is_meant = |row: &&Retired| row.0 == wrong && (wrong != "--json" || has_format);
-        let row = RETIRED.iter().filter(of_command).find(is_meant);
-        if let Some((old, _, new)) = row {
-            return Some(format!("{old} is now {new}"));
-        }
-    }
-    // With `--flag VALUE`, VALUE is an unexpected argument; with `--flag=VALUE`, the flag has an unexpected value.
-    let flag = FLAGS.iter().filter(of_command).find(|(old, ..)| {
-        let with_equals = || arguments.iter().any(|word| word.starts_with(&format!("{old}=")));
-        match error.kind() {
-            ErrorKind::TooManyValues => wrong.starts_with(old) && with_equals(),
-            ErrorKind::UnknownArgument => {
-                arguments.windows(2).any(|pair| pair[0] == *old && pair[1] == wrong)
-            }
-            _ => false,
-        }
-    });
-    flag.map(|(old, _, new)| format!("{old} FILE is now {new}"))
 }
 
 /// Returns the argument that the error is about.
@@ -287,45 +186,6 @@ mod tests {
     }
 
     #[test]
-    fn a_retired_option_names_its_successor() {
-        for (line, expected) in [
-            ("--mesh 10x10", "--mesh is now --machine"),
-            ("--mesh=10x10", "--mesh is now --machine"),
-            ("sweep --trace a --system mira --out b", "--system is now --machine"),
-            ("network --mesh 4x4", "--mesh is now --machine"),
-            ("stream --system mira", "--system is now --machine"),
-            ("compare a b --schedule --plots c", "--plots is now --out"),
-            ("verify --plots=c", "--plots is now --out"),
-            ("explain --job 3 --json", "--json is now --format json"),
-            ("--json", "--json is now --format json"),
-            ("list --json", "--json is now --format json"),
-            ("stream --json", "--json is now --format json"),
-            ("stream --load 0.5 --offered", "--offered is now --load"),
-            ("show --perfetto a.json", "--perfetto FILE is now --perfetto --write FILE"),
-            ("show --perfetto=a.json", "--perfetto FILE is now --perfetto --write FILE"),
-        ] {
-            let message = message(line);
-            assert!(message.starts_with(&format!("error: {expected}")), "{line}: {message}");
-            assert!(!message.contains("tip:"), "{line}: {message}");
-        }
-    }
-
-    #[test]
-    fn a_removed_name_has_advice() {
-        for (line, expected) in [
-            ("saturate --boxes a", "saturate was removed: use stream --backlog"),
-            ("estimates", "estimates was removed: tie vectors have no entry EF"),
-            ("search --ef 3", "--ef was removed: tie vectors have the entries SR"),
-            ("sweep --ef=3", "--ef was removed: tie vectors have the entries SR"),
-            ("search --strategy tpe", "tpe was removed: use --strategy external"),
-            ("search --strategy=halving", "halving was removed: use --strategy external"),
-        ] {
-            let message = message(line);
-            assert!(message.starts_with(&format!("error: {expected}")), "{line}: {message}");
-        }
-    }
-
-    #[test]
     fn an_option_of_other_commands_names_these_commands() {
         let mut definition = crate::cli::definition();
         definition.build();
@@ -344,32 +204,15 @@ mod tests {
                     name => format!("{name} --{option}"),
                 };
                 let message = message(&line);
-                let has_successor = message.contains(" is now ");
                 let expected = match output(option, command) {
                     Some(write) => format!("tip: a similar argument exists: '--{write}'"),
                     None => format!("tip: '--{option}' is an option of "),
                 };
-                assert!(has_successor || message.contains(&expected), "{line}: {message}");
+                assert!(message.contains(&expected), "{line}: {message}");
                 pairs += 1;
             }
         }
         assert!(pairs > 1000, "{pairs}");
-    }
-
-    #[test]
-    fn a_retired_option_is_no_option() {
-        let definition = crate::cli::definition();
-        for command in definition.get_subcommands().chain([&definition]) {
-            for (old, commands, _) in RETIRED {
-                let name = command.get_name();
-                let is_retired = commands.is_empty() || commands.contains(&name);
-                let mut longs = command.get_arguments().filter_map(|arg| arg.get_long());
-                assert!(
-                    !is_retired || longs.all(|long| old != format!("--{long}")),
-                    "{name} {old}"
-                );
-            }
-        }
     }
 
     #[test]

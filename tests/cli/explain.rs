@@ -184,7 +184,4 @@ fn json_has_the_numbers_of_the_run() {
     let running = named["running"].as_array().expect("a list").iter();
     let busy: i64 = running.map(|job| job["size"].as_i64().expect("a number")).sum();
     assert_eq!(busy + named["free"].as_i64().expect("a number"), 100);
-    // Earlier versions had the option `--json`.
-    let words = ["error: --json is now --format json\n"];
-    dir.replay(&format!("explain {cell} --job 200 --json")).refused(&words);
 }

@@ -201,8 +201,6 @@ fn rejects_unknown_values_and_options() {
     dir.replay("--format jsn").refused(&["'jsn'", "json"]);
     dir.replay("--plots").refused(&["--out <DIR>"]);
     dir.replay("--machin 4x4").refused(&["--machin", "'--machine'"]);
-    dir.replay("--mesh 4x4").refused(&["error: --mesh is now --machine\n"]);
-    dir.replay("sweep --system mira --out o").refused(&["error: --system is now --machine\n"]);
     dir.replay("--trace a sweep --out o").refused(&["--trace is before sweep"]);
     dir.replay("-q list policies").code(0).prints("johnson");
 }

@@ -321,8 +321,7 @@ fn trace_events_do_not_overlap() {
         assert_eq!(dir.replay(&command).code(0).stdout.as_bytes(), dir.read("run.json"));
     }
     assert!(!dir.path("-").exists());
-    let words = ["error: --perfetto FILE is now --perfetto --write FILE\n"];
-    dir.replay("show --jobs 9 --perfetto run.json").refused(&words);
+    dir.replay("show --jobs 9 --perfetto run.json").refused(&["unexpected argument 'run.json'"]);
     let words = ["--write is for --perfetto"];
     dir.replay("show --jobs 9 --job 3 --write run.json").fails(2, 1, &words);
     assert!((1..=100).contains(&lanes.keys().filter(|lane| lane[0] == 3).count()));

@@ -92,9 +92,6 @@ fn loads_are_shares_of_the_machine() {
         dir.replay(command).fails(2, 1, &[words]);
     }
     dir.replay("stream --load 0.4 --arrivals 2").refused(&["--arrivals"]);
-    let words =
-        ["error: --offered is now --load (a share of the machine's capacity) or --arrivals"];
-    dir.replay("stream --load 0.4 --offered").refused(&words);
 }
 
 /// Allocators that never refuse a job have the same schedule, but different distances.

@@ -14,7 +14,8 @@ without the columns that are empty; the first row was measured by hand before th
 
 The goals of the plug-ins above the engine (95281c69 against 9b5d9649) were 18,000 lines in the largest crate, no longer fresh build,
 75 CPU s after a changed allocator, 40 after a changed command, 5 after a changed test or a commit. Later rows link the data frames
-of polars, for which the goals are 620 CPU s, 320 s and 65 MB.
+of polars, for which the goals are 620 CPU s, 320 s and 65 MB. The allocator of 95281c69 was measured by hand at d1ac96f5 (68 for
+`replay-centre`, 79 for `replay-slurm`), and command, test and commit of 5ca91363 at f66a9608, which differs by the profile alone.
 
 TXT
     local header=commit,rust_lines,largest_crate_lines,fresh_cpu_s,fresh_wall_s,allocator_cpu_s,command_cpu_s,test_cpu_s,commit_cpu_s,binary_mb
@@ -61,6 +62,15 @@ CPU time of whole commands at commit 95281c69 divided by that at 9b5d9649: media
 | `replay search --trace NASA-iPSC` | 12.2 | 1.004 | 1 |
 | `replay --trace long.swf --oversize clamp --sched easy --machine tree:16x32x18 --alloc slurm-tree --threads 1 -q` (20,000 jobs of `scripts/long-trace.py`) | 0.59 | 0.992 | 8 |
 | the same with `--machine 'block[18,72,288]:512x18' --alloc slurm-block` | 7.65 | 1.039 | 2 |
+
+The same for commit 12002ae7, which links data frames, divided by d92dfc52, which does not; the goal was at most 1.05:
+
+| command | CPU s | ratio | pairs |
+|---|---:|---:|---:|
+| `replay --trace KTH-SP2 --alloc mc1x1 --tie 2,13,20,6` | 0.059 | 0.994 | 30 |
+| `replay --trace KTH-SP2 --alloc mc1x1 --placements --no-plots --out o -q` | 0.16 | 1.015 | 10 |
+| `replay --trace LANL-CM5 --alloc random --no-plots --out o -q` | 1.01 | 1.010 | 3 |
+| `replay list` | 0.010 | 0.986 | 40 |
 
 CPU time of whole commands at commit 43a649c1 divided by that at 786b7712: median of alternating pairs on an idle machine,
 measured by hand on 2026-11-26; one thread, except for the first command and the search.

@@ -107,7 +107,7 @@ impl Results {
     /// Returns one row per run: trace, machine, strategies, seed and metrics.
     ///
     /// # Errors
-    /// [`PolarsError`](polars::prelude::PolarsError) never for the tables of the project; see [`frame`].
+    /// [`PolarsError`](polars::prelude::PolarsError) never for the tables of the project; see [`frame()`].
     pub fn runs(&self) -> PolarsResult<DataFrame> {
         frame(&self.results)
     }

@@ -17,7 +17,7 @@ use progress::{Progress, summary_line};
 use task::{ResolvedSearch, SearchTask, failure};
 
 use super::args::hide_outage_options;
-use super::eta::EtaReporter;
+use super::eta::{EtaReporter, First};
 use super::exit::{Exit, Failure, eprint_line};
 use super::journal::{PlanFile, of_journal};
 use super::print::Sorting;
@@ -62,9 +62,8 @@ fn search_all(
     let begin = Instant::now();
     let quiet = session.is_quiet();
     let stop = CancelToken::new();
-    let reporter = EtaReporter::new(quiet);
-    let forecast = |forecast| reporter.update_on_stderr(forecast);
-    let watch = RunContext { forecast: &forecast, ..RunContext::new(&stop) };
+    let reporter = EtaReporter::of(First::Started, quiet);
+    let watch = RunContext { stop: &stop, watch: &reporter };
     let task = search.load(&mut session, watch)?;
     let (spec, searches) = (&task.spec, &task.problems.searches);
     session.configure(&output::identity(&task)?)?;
@@ -91,7 +90,7 @@ fn search_all(
             Some(share) => stop.until(Instant::now() + share),
             None => stop.clone(),
         };
-        let watch = RunContext { forecast: &forecast, ..RunContext::new(&own) };
+        let watch = RunContext { stop: &own, watch: &reporter };
         let memory = EvaluationCache::new(problem, journals, grows);
         let search = Search { task: &task, problem, memory: &memory, watch, quiet };
         let mut archive = Archive::default();
@@ -389,13 +388,13 @@ impl Search<'_> {
         keep: Option<usize>,
     ) -> Result<End, Failure> {
         let expected = evaluations.map(|more| archive.evaluations().len() as u64 + more);
-        let watched = Progress::new(self.quiet, expected, self.problem.decisions());
-        let jobs_done = |jobs| watched.decided(jobs);
+        let watched =
+            Progress::new(self.quiet, expected, self.problem.decisions(), self.watch.watch);
         let control = Control {
             evaluations,
             keep,
             cache: Some(self.memory),
-            watch: RunContext { jobs_done: &jobs_done, ..self.watch },
+            watch: RunContext { watch: &watched, ..self.watch },
             progress: &|archive| watched.show(archive),
         };
         let end = search(self.problem, strategy, archive, control).map_err(failure);

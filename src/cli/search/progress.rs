@@ -7,31 +7,28 @@ use indicatif::ProgressState;
 use crate::cli::progress::{ProgressLine, steps, time_left};
 use replay_engine::number::{counted, fixed, grouped};
 use replay_experiment::search::Archive;
+use replay_experiment::{Eta, Watch};
 
 /// Progress of a search on standard error: evaluations, best vector so far, time.
-pub struct Progress {
+pub struct Progress<'a> {
     line: ProgressLine,
+    /// Receives the estimated durations.
+    forecasts: &'a dyn Watch,
     /// Number of decisions of an evaluation.
     per: u64,
     /// Number of decisions since the last update from the archive.
     decisions: AtomicU64,
 }
 
-impl Progress {
+impl<'a> Progress<'a> {
     /// Creates the progress bar of a search in which each evaluation has `per` decisions. `evaluations` is the number
     /// of evaluations, if it is known.
-    pub fn new(quiet: bool, evaluations: Option<u64>, per: u64) -> Self {
+    pub fn new(quiet: bool, evaluations: Option<u64>, per: u64, forecasts: &'a dyn Watch) -> Self {
         let text = |state: &ProgressState, best: &str| {
             format!("{} vectors, {}{best}", steps(state), time_left(state))
         };
         let line = ProgressLine::new(quiet, evaluations, text);
-        Self { line, per: per.max(1), decisions: AtomicU64::new(0) }
-    }
-
-    /// Counts decisions of running evaluations.
-    pub fn decided(&self, decisions: u64) {
-        let before = self.decisions.fetch_add(decisions, Ordering::Relaxed);
-        self.line.inc((before + decisions) / self.per - before / self.per);
+        Self { line, forecasts, per: per.max(1), decisions: AtomicU64::new(0) }
     }
 
     /// Updates the bar with the number of evaluations and the best vector of the archive.
@@ -47,6 +44,18 @@ impl Progress {
     /// Removes the bar.
     pub fn finish(&self) {
         self.line.finish();
+    }
+}
+
+/// The jobs of an evaluation are its decisions.
+impl Watch for Progress<'_> {
+    fn jobs_done(&self, decisions: u64) {
+        let before = self.decisions.fetch_add(decisions, Ordering::Relaxed);
+        self.line.inc((before + decisions) / self.per - before / self.per);
+    }
+
+    fn forecast(&self, eta: Eta) {
+        self.forecasts.forecast(eta);
     }
 }
 

@@ -11,7 +11,7 @@ use super::progress::Progress;
 use super::search_all;
 use super::task::{ResolvedSearch, SearchTask, failure};
 use crate::cli::args::OutputArgs;
-use crate::cli::eta::EtaReporter;
+use crate::cli::eta::{EtaReporter, First};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::journal::{of_journal, print_path};
 use crate::cli::print::SortArg;
@@ -68,9 +68,8 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     let quiet = session.is_quiet();
     let stop = CancelToken::new();
-    let reporter = EtaReporter::new(quiet);
-    let forecast = |forecast| reporter.update_on_stderr(forecast);
-    let watch = RunContext { forecast: &forecast, ..RunContext::new(&stop) };
+    let reporter = EtaReporter::of(First::Started, quiet);
+    let watch = RunContext { stop: &stop, watch: &reporter };
     let task = ResolvedSearch::of(registries, args)?.load(&mut session, watch)?;
     let vectors = task.spec.vectors(&task.problems).map_err(failure)?;
     let ids = ids(&vectors, &task);
@@ -90,14 +89,13 @@ pub fn run(
     for (number, problem) in task.problems.searches.iter().enumerate() {
         let places = (0..vectors.len()).filter(|place| own(number * vectors.len() + place));
         let own: Vec<Candidate> = places.map(|place| vectors[place]).collect();
-        let watched = Progress::new(quiet, Some(own.len() as u64), problem.decisions());
-        let jobs_done = |jobs| watched.decided(jobs);
+        let watched = Progress::new(quiet, Some(own.len() as u64), problem.decisions(), &reporter);
         let memory = EvaluationCache::new(problem, std::slice::from_ref(&kept.journal), true);
         let control = Control {
             evaluations: None,
             keep: None,
             cache: Some(&memory),
-            watch: RunContext { jobs_done: &jobs_done, ..watch },
+            watch: RunContext { watch: &watched, ..watch },
             progress: &|archive| {
                 watched.show(archive);
                 if memory.has_write_error() {

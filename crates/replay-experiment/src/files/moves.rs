@@ -79,11 +79,12 @@ pub(super) struct PendingMoves {
 impl PendingMoves {
     /// Creates the missing subdirectories of the new files, and checks that files can be created in the directories, so
     /// that the moves need no space and no further permissions. The name `unfinished.part` is then on the disk.
-    pub fn prepare(&self, dir: &Dir) -> io::Result<()> {
+    pub fn prepare(&self, dir: &Dir) -> Result<(), FolderError> {
         for folder in folders(&self.new) {
-            dir.make(folder)?.check_writable()?;
+            let made = dir.make(folder).and_then(|made| made.check_writable());
+            made.map_err(FolderError::io(&dir.path().join(folder)))?;
         }
-        dir.sync()
+        dir.sync().map_err(FolderError::io(dir.path()))
     }
 
     /// Completes the moves of [`State::Moving`], and removes `unfinished.part`. With `check`, an old file is removed only

@@ -83,7 +83,7 @@ impl Staging {
         records.push(record(MANIFEST)?);
 
         let moves = PendingMoves { old: self.old(&records)?, new: records };
-        moves.prepare(dir).map_err(FolderError::io(dir.path()))?;
+        moves.prepare(dir)?;
         moves.sync(&new).map_err(failed())?;
         let moving = State::Moving(moves);
         moving.write(dir).map_err(failed())?;

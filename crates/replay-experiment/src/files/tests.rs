@@ -235,6 +235,32 @@ fn links_are_not_followed() {
     assert_eq!(read(dir, "there/a.csv").as_deref(), Some("new, longer"));
 }
 
+/// A pipe without a writer must not block, and neither a pipe nor a directory is replaced.
+#[test]
+fn files_that_are_not_regular_are_kept() {
+    for name in ["lock", MANIFEST, "unfinished.part", "a.csv", "plots", "plots/same.svg"] {
+        for is_pipe in [true, false] {
+            let dir = tempfile::tempdir().expect("a folder");
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+            match is_pipe {
+                true => {
+                    let made = std::process::Command::new("mkfifo").arg(&path).status();
+                    assert!(made.is_ok_and(|made| made.success()));
+                }
+                // A directory `plots` is not in the way.
+                false if name == "plots" => continue,
+                false => put(dir.path(), &format!("{name}/mine"), "mine"),
+            }
+            let error = results(dir.path(), true, &NEW).expect_err(name).to_string();
+            assert!(error.contains(name), "{name}: {error}");
+            assert!(fs::symlink_metadata(&path).is_ok_and(|kept| kept.is_dir() != is_pipe));
+            assert!(is_pipe || read(&path, "mine").is_some(), "{name}");
+            assert!(!dir.path().join("tables/b.csv").exists(), "{name}");
+        }
+    }
+}
+
 #[test]
 fn a_foreign_directory_named_unfinished_is_kept() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -32,7 +32,6 @@ pub mod lublin;
 pub mod scheduling;
 mod streams;
 mod tolerance;
-pub mod tsafrir;
 pub mod turner;
 mod worked;
 
@@ -113,7 +112,7 @@ impl Suite {
 pub type Verify = fn(&Selection, &mut dyn FnMut(&str)) -> Result<Vec<Check>, VerifyError>;
 
 /// All suites.
-pub const SUITES: [Suite; 11] = [
+pub const SUITES: [Suite; 10] = [
     johnson::SUITE,
     lo::SUITE,
     lo_messages::SUITE,
@@ -123,7 +122,6 @@ pub const SUITES: [Suite; 11] = [
     chang_mohapatra::SUITE,
     bounds::SUITE,
     scheduling::SUITE,
-    tsafrir::SUITE,
     lublin::SUITE,
 ];
 

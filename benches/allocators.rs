@@ -1,5 +1,5 @@
 //! Measures the time per allocation attempt for every strategy. The benchmark also measures the overhead ratios of
-//! Bani-Mohammad's thesis, with the published algorithms (`engine=literal`) and with the fast engines.
+//! Bani-Mohammad's thesis, with the published procedures and with the strategies of the project.
 //!
 //! FCFS schedules a saturated stream of jobs whose sides are at most half the side of the machine. The
 //! wall-clock time in the allocator, including refusals and releases, is divided by the number of attempts.
@@ -78,9 +78,9 @@ fn per_attempt(
 type Side = (&'static str, &'static str, &'static str, f64, &'static str, &'static str);
 
 const PARETO: &str = "pareto[k=15,q=4241,alpha=1]";
-const TFF: &str = "turning-first-fit[engine=literal]";
-const TBL: &str = "turning-busy-list[engine=literal]";
-const BL: &str = "busy-list[engine=literal]";
+const TFF: &str = "turning-first-fit";
+const TBL: &str = "turning-busy-list";
+const BL: &str = "busy-list";
 
 /// Published ratios of overhead (time per job) in percent. Each entry consists of the figure, the ratio, the numerator
 /// and the denominator.
@@ -120,7 +120,10 @@ const RATIOS: [(&str, f64, Side, Side); 5] = [
 /// Returns the time in the allocator per job in microseconds, averaged over three replications of 1000 jobs.
 fn per_job(side: Side, fast: bool) -> Result<f64, Box<dyn Error>> {
     let (machine, sides, service, load, scheduler, strategy) = side;
-    let strategy = if fast { strategy.replace("[engine=literal]", "") } else { strategy.into() };
+    let strategy = match fast {
+        true => replay::strategies::allocator(strategy)?,
+        false => replay::mesh::published::allocator(strategy)?,
+    };
     let topology: Topology = machine.parse()?;
     let grid = topology.grid().ok_or("a mesh")?;
     let stream = StochasticStream {
@@ -135,7 +138,7 @@ fn per_job(side: Side, fast: bool) -> Result<f64, Box<dyn Error>> {
             machine,
             &stream,
             &replay::strategies::scheduler(scheduler)?,
-            &replay::strategies::allocator(&strategy)?,
+            &strategy,
             replication,
         )?;
         seconds += spent.time.as_secs_f64();
@@ -149,11 +152,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut table = String::from("strategy");
     MACHINES.iter().for_each(|(machine, _)| table += &format!(",{machine}"));
     table += "\n";
-    let literal = [TFF, "first-fit[engine=literal]", TBL, BL];
     let named = replay::strategies::standard().allocators.names();
     let sized = ["paging[size=1]", "paging[size=2]", "paging[size=3]", "midplane[unit=4x4x4]"];
-    for name in named.chain(sized).chain(literal) {
-        let spec = replay::strategies::allocator(name)?;
+    let mut strategies = Vec::new();
+    for name in named.chain(sized) {
+        strategies.push((name.to_string(), replay::strategies::allocator(name)?));
+    }
+    for name in [TFF, "first-fit", TBL, BL] {
+        let spec = replay::mesh::published::allocator(name)?;
+        strategies.push((format!("{name} (published)"), spec));
+    }
+    for (name, spec) in strategies {
         let mut row = format!("\"{name}\"");
         for (machine, extents) in MACHINES {
             // The entry is "-" if the strategy does not support the machine, or if the jobs never fit.

@@ -40,7 +40,9 @@ pub use basis::{Bound, Class, Sample};
 pub use check::{Cause, Check, Known, Measured, NotRun, StrategySwap, UndeclaredChange, Verdict};
 pub use tolerance::Tolerance;
 
+use replay_engine::allocator::registry::AllocatorSpec;
 use replay_engine::cancel::CancelToken;
+use replay_engine::naming::NameError;
 use replay_engine::workload::{SearchPath, Shake};
 
 /// The rows to verify, and the search path of traces.
@@ -146,6 +148,18 @@ pub enum VerifyError {
     /// A simulation of two jobs on shared hosts failed.
     #[error(transparent)]
     Pair(#[from] replay_engine::simulation::SimulationError),
+}
+
+/// Ending of the names of [published procedures](replay_mesh::published).
+const LITERAL_ENGINE: &str = "[engine=literal]";
+
+/// Returns the strategy of the project with this name, or the published procedure if the name ends with
+/// [`LITERAL_ENGINE`].
+fn allocator(name: &str) -> Result<AllocatorSpec, NameError> {
+    match name.strip_suffix(LITERAL_ENGINE) {
+        Some(name) => replay_mesh::published::allocator(name),
+        None => replay_strategies::allocator(name),
+    }
 }
 
 /// Converts the failure of a run whose input is part of the program. The failure is a defect of the program.

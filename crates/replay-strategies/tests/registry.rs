@@ -33,15 +33,9 @@ fn names_have_one_canonical_form() {
         ("ff[rotate=yes,shape=any]", "turning-first-fit[shape=any]"),
         ("best-fit[rotate=no,shape=near-square,measure=candidates]", "best-fit[shape=near-square]"),
         ("gabl[rotate=true,tie-shrink=a]", "gabl"),
-        (
-            "gabl[engine=literal,tie-shrink=b,rotate=false]",
-            "gabl[rotate=no,tie-shrink=b,engine=literal]",
-        ),
-        ("busy-list[engine=fast,shape=factors]", "busy-list"),
-        (
-            "turning-busy-list[shape=near-square,engine=literal]",
-            "turning-busy-list[shape=near-square,engine=literal]",
-        ),
+        ("gabl[tie-shrink=b,rotate=false]", "gabl[rotate=no,tie-shrink=b]"),
+        ("busy-list[shape=factors]", "busy-list"),
+        ("turning-busy-list[shape=near-square]", "turning-busy-list[shape=near-square]"),
         ("midplane[rotate=false,unit=4x4x4]", "midplane[unit=4x4x4,rotate=no]"),
         ("anca[rotate=yes,cuts=16]", "anca[rotate=yes]"),
         ("mbs[splitting=on-demand]", "mbs[splitting=on-demand]"),

@@ -1,8 +1,8 @@
 //! Tests every reader of the program with thousands of mutated files.
 //!
 //! ```text
-//! cargo test --release --test mutants           some cases for each reader
-//! scripts/mutants.sh 10000                      a campaign, with a table of its results
+//! cargo test --release --test mutants                           some cases for each reader
+//! REPLAY_MUTANTS=10000 cargo test --release --test mutants      a campaign
 //! ```
 //!
 //! A mutant is a valid input with a few random changes, determined by the seed, the name of the reader and the number
@@ -10,11 +10,11 @@
 //! other files. Each reader runs in a separate process. An abort, a stack overflow or an allocation of more than four
 //! gigabytes is therefore also counted, and the campaign continues with the next case.
 //!
-//! `REPLAY_MUTANTS` is the number of cases per reader, `REPLAY_MUTANTS_FROM` is the first case, `REPLAY_MUTANTS_SEED`
-//! is the seed, and `REPLAY_MUTANTS_REPORT` is the file for the table.
+//! `REPLAY_MUTANTS` is the number of cases per reader, `REPLAY_MUTANTS_FROM` is the first case, and
+//! `REPLAY_MUTANTS_SEED` is the seed.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::panic::{self, AssertUnwindSafe};
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-use mutants::folders::{Ended, Folders, PROGRAM};
+use mutants::folders::Folders;
 use mutants::mutate::{mutant, one_of, random};
 use mutants::readers::READERS;
 
@@ -61,8 +61,6 @@ const SHOWN: usize = 5;
 #[derive(Clone, Debug, Default)]
 struct Row {
     reader: &'static str,
-    cases: u64,
-    accepted: u64,
     panics: Vec<(u64, String)>,
     hangs: Vec<u64>,
     /// Number of changed bytes in files that do not belong to the reader.
@@ -76,26 +74,17 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::from_args();
     let seed = variable("SEED").unwrap_or(1);
-    let rows = Arc::new(Mutex::new(Vec::new()));
     let names = READERS.iter().map(|reader| reader.name).chain(OF_FOLDERS);
     let trials = names.map(|name| {
-        let rows = rows.clone();
         Trial::test(name, move || {
             let few = FEW[usize::from(name == "manifest" || name == "results")];
             let from = variable("FROM").unwrap_or(0);
             let until = variable("").map_or(from + few, |cases| from.max(cases));
             let row = campaign(name, from, until, seed);
-            let failed = failure(&row, seed);
-            rows.lock().expect("no panic").push(row);
-            failed.map_or(Ok(()), |text| Err(Failed::from(text)))
+            failure(&row, seed).map_or(Ok(()), |text| Err(Failed::from(text)))
         })
     });
-    let conclusion = libtest_mimic::run(&arguments, trials.collect());
-    if let Some(path) = std::env::var_os("REPLAY_MUTANTS_REPORT") {
-        let rows = rows.lock().expect("no panic");
-        fs::write(path, table(&rows, seed)).expect("the report");
-    }
-    conclusion.exit_code()
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
 }
 
 fn variable(end: &str) -> Option<u64> {
@@ -105,20 +94,18 @@ fn variable(end: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
-/// Progress of the process that runs a reader: the current case, and the number of accepted cases.
+/// The current case of the process that runs a reader.
 struct State(File);
 
 impl State {
-    fn set(&self, case: u64, accepted: u64) {
-        let bytes = [case.to_le_bytes(), accepted.to_le_bytes()].concat();
-        self.0.write_all_at(&bytes, 0).expect("the state");
+    fn set(&self, case: u64) {
+        self.0.write_all_at(&case.to_le_bytes(), 0).expect("the state");
     }
 
-    fn get(path: &Path) -> [u64; 2] {
-        let mut bytes = [0; 16];
+    fn get(path: &Path) -> u64 {
+        let mut bytes = [0; 8];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
-        let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
-        read.map_or([0, 0], |()| [number(0), number(8)])
+        read.map_or(0, |()| u64::from_le_bytes(bytes))
     }
 }
 
@@ -129,7 +116,7 @@ fn child(task: &str) {
     let [from, until, seed] =
         [0; 3].map(|_| words.next().and_then(|word| word.parse().ok()).expect("a number"));
     let state = State(File::create("../state").expect("a file"));
-    state.set(from, 0);
+    state.set(from);
     let why = Arc::new(Mutex::new(String::new()));
     let noted = why.clone();
     panic::set_hook(Box::new(move |info| {
@@ -142,30 +129,22 @@ fn child(task: &str) {
         let accepts = reader.is_some_and(|reader| (reader.read)(input.as_bytes(), 1));
         assert!(accepts, "{name} refuses a valid input: {input}");
     }
-    let mut accepted = 0;
     for case in from..until {
-        state.set(case, accepted);
+        state.set(case);
         let (mut changed, mut hung) = (0, false);
-        let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
-            let mut record = |(ended, lost)| {
-                (changed, hung) = (lost, matches!(ended, Ended::Hung));
-                matches!(ended, Ended::Accepted)
-            };
-            match (&folders, reader, name) {
-                (Some(folders), _, "parquet") => folders.parquet(seed, case),
-                (Some(folders), _, "manifest") => record(folders.manifest(seed, case)),
-                (Some(folders), _, _) => record(folders.results(seed, case)),
-                (None, Some(reader), _) => {
-                    let random = &mut random(seed, name, case);
-                    let input = one_of(random, reader.inputs).as_bytes();
-                    (reader.read)(&mutant(random, input), case)
-                }
-                (None, None, _) => unreachable!("{name} is a reader"),
+        let outcome = panic::catch_unwind(AssertUnwindSafe(|| match (&folders, reader, name) {
+            (Some(folders), _, "parquet") => folders.parquet(seed, case),
+            (Some(folders), _, "manifest") => (hung, changed) = folders.manifest(seed, case),
+            (Some(folders), _, _) => (hung, changed) = folders.results(seed, case),
+            (None, Some(reader), _) => {
+                let random = &mut random(seed, name, case);
+                let input = one_of(random, reader.inputs).as_bytes();
+                (reader.read)(&mutant(random, input), case);
             }
+            (None, None, _) => unreachable!("{name} is a reader"),
         }));
-        match outcome {
-            Ok(is_accepted) => accepted += u64::from(is_accepted),
-            Err(_) => println!("panic {case} {}", why.lock().expect("no panic")),
+        if outcome.is_err() {
+            println!("panic {case} {}", why.lock().expect("no panic"));
         }
         if hung {
             println!("hang {case}");
@@ -174,7 +153,7 @@ fn child(task: &str) {
             println!("changed {case} {changed}");
         }
     }
-    state.set(until, accepted);
+    state.set(until);
 }
 
 /// Runs the cases of a reader, in a new process after each abort or hang.
@@ -186,15 +165,14 @@ fn campaign(reader: &'static str, from: u64, until: u64, seed: u64) -> Row {
     };
     let home = home.expect("a folder");
     let others = Others::new(home.path());
-    let mut row = Row { reader, cases: until - from, ..Row::default() };
+    let mut row = Row { reader, ..Row::default() };
     let mut next = from;
     while next < until {
         let work = home.path().join("work");
         let _ = fs::remove_dir_all(&work);
         fs::create_dir(&work).expect("a folder");
         let ended = process(reader, [next, until, seed], &work);
-        let [case, accepted] = State::get(&home.path().join("state"));
-        row.accepted += accepted;
+        let case = State::get(&home.path().join("state"));
         let log = fs::read(home.path().join("log")).expect("the log");
         for line in String::from_utf8_lossy(&log).lines() {
             let (what, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -241,7 +219,7 @@ fn process(reader: &str, [from, until, seed]: [u64; 3], work: &Path) -> Process 
     // Readers that start programs have a longer limit, because the preparation and each started program have separate
     // time limits.
     let patience = if OF_FOLDERS.contains(&reader) { 6 * PATIENCE } else { PATIENCE };
-    let (mut seen, mut since) = ([u64::MAX; 2], Instant::now());
+    let (mut seen, mut since) = (u64::MAX, Instant::now());
     loop {
         if let Some(status) = child.try_wait().expect("the process can be waited for") {
             if status.success() {
@@ -310,46 +288,4 @@ fn failure(row: &Row, seed: u64) -> Option<String> {
         );
     }
     Some(text)
-}
-
-/// Formats the results as Markdown.
-fn table(rows: &[Row], seed: u64) -> String {
-    let mut rows = rows.to_vec();
-    let place = |row: &Row| {
-        READERS
-            .iter()
-            .map(|reader| reader.name)
-            .chain(OF_FOLDERS)
-            .position(|name| name == row.reader)
-    };
-    rows.sort_by_key(place);
-    let commit = Command::new("git").args(["rev-parse", "--short", "HEAD"]).output();
-    let commit =
-        commit.ok().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());
-    let version = Command::new(PROGRAM).arg("-V").output().map(|output| output.stdout);
-    let version = String::from_utf8_lossy(&version.unwrap_or_default()).trim().to_string();
-    let mut out = Vec::new();
-    let most = rows.iter().map(|row| row.cases).max().unwrap_or(0);
-    writeln!(
-        out,
-        "# Mutated files\n\nMade by `scripts/mutants.sh {most} {seed}` with {version}, commit {}. Each case gives a \
-         reader a valid file with a few\nchanges. A panic includes an abort, a violated invariant of the accepted \
-         data, and an undocumented exit code; a\nhang is a case of more than {} seconds; changed bytes are \
-         those of files that do not belong to the reader.\nA \
-         journal is always accepted: damaged records are reported and skipped, and their cells run again.\n\n\
-         | reader | cases | accepted | refused | panics | hangs | changed bytes |\n|---|---:|---:|---:|---:|---:|---:|",
-        commit.unwrap_or_default(),
-        PATIENCE.as_secs()
-    )
-    .expect("memory");
-    for Row { reader, cases, accepted, panics, hangs, changed } in rows {
-        let refused = cases - accepted - (panics.len() + hangs.len()) as u64;
-        let (panics, hangs) = (panics.len(), hangs.len());
-        writeln!(
-            out,
-            "| {reader} | {cases} | {accepted} | {refused} | {panics} | {hangs} | {changed} |"
-        )
-        .expect("memory");
-    }
-    String::from_utf8(out).expect("text")
 }

@@ -1,12 +1,4 @@
-# The pages mutants and abuse, which other programs write.
-
-mutants() {
-    if quick; then
-        echo 'Not run: the campaign takes hours; cargo test --release --test mutants runs a short one'
-        return
-    fi
-    scripts/mutants.sh
-}
+# The page abuse, which another program writes.
 
 abuse() {
     local sections=() report=$work/abuse

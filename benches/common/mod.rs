@@ -17,13 +17,14 @@ pub fn words() -> Vec<String> {
     std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect()
 }
 
+/// A benchmark, which gets its arguments.
+pub type Benchmark = fn(&[String]) -> Result<(), Failure>;
+
 /// Runs the benchmark whose name is the first argument with the other arguments.
 ///
 /// # Errors
 /// The error of the benchmark, or a message if no benchmark has this name.
-pub fn dispatch(
-    benchmarks: &[(&str, fn(&[String]) -> Result<(), Failure>)],
-) -> Result<(), Failure> {
+pub fn dispatch(benchmarks: &[(&str, Benchmark)]) -> Result<(), Failure> {
     let words = words();
     let name = words.first().map(String::as_str);
     match benchmarks.iter().find(|(known, _)| Some(*known) == name) {

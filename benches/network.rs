@@ -12,6 +12,8 @@
 //!
 //! `cargo bench --bench network -- results/benchmarks` writes `network.csv` into that folder.
 
+mod common;
+
 use std::path::Path;
 use std::time::Instant;
 
@@ -21,8 +23,6 @@ use replay::network::packets::{ListedPacket, PacketResult, replay};
 use replay::network::{Flits, Network, Settings};
 use replay::topology::{NodeId, Topology};
 use replay_reference::network::{self as reference, ReferencePacket};
-
-type Failure = Box<dyn std::error::Error>;
 
 /// A named list of packets, sorted by cycle of injection.
 struct Scenario {
@@ -60,7 +60,7 @@ fn engine(
     topology: &Topology,
     settings: Settings,
     packets: &[ListedPacket],
-) -> Result<(Vec<PacketResult>, Flits, f64), Failure> {
+) -> Result<(Vec<PacketResult>, Flits, f64), common::Failure> {
     let mut best = f64::INFINITY;
     let begin = Instant::now();
     loop {
@@ -157,9 +157,8 @@ fn touches(network: &Network, packets: &[ListedPacket], in_flight: usize) -> f64
     best
 }
 
-fn main() -> Result<(), Failure> {
-    // `cargo bench` adds options.
-    let dir = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+fn main() -> Result<(), common::Failure> {
+    let words = common::words();
     let topology: Topology = "16x16".parse()?;
     let nodes = topology.processors() as u32;
     let scenarios = [random(nodes, 100.0, 20_000), random(nodes, 5.0, 20_000), all_to_all(nodes)];
@@ -211,9 +210,9 @@ fn main() -> Result<(), Failure> {
             );
         }
     }
-    if let Some(dir) = dir {
-        std::fs::create_dir_all(&dir)?;
-        std::fs::write(Path::new(&dir).join("network.csv"), table)?;
+    if let Some(dir) = words.first() {
+        std::fs::create_dir_all(dir)?;
+        std::fs::write(Path::new(dir).join("network.csv"), table)?;
     }
     Ok(())
 }

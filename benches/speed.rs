@@ -13,13 +13,13 @@
 //! [`ROUNDS`] rounds, before it is reported.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::hint::black_box;
 use std::path::Path;
 use std::process::ExitCode;
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+mod common;
+
+use common::{Failure, cpu_seconds, saturated};
 use replay::cancel::CancelToken;
 use replay::network::packets::{ListedPacket, replay};
 use replay::network::{Network, Settings};
@@ -27,11 +27,7 @@ use replay::scheduler::registry::SchedulerSpec;
 use replay::simulation::{Simulation, Starts, Timeline};
 use replay::topology::{NodeId, Topology};
 use replay::workload::lublin::{LublinFeitelson, write_swf};
-use replay::workload::stochastic::{Arrivals, StochasticStream};
-use replay::workload::{Job, Policy, Window, Workload};
-use rustix::time::{ClockId, clock_gettime};
-
-type Failure = Box<dyn Error>;
+use replay::workload::{Policy, Window, Workload};
 
 /// Relative increase of the ratio above which an item is reported.
 const TOLERANCE: f64 = 0.10;
@@ -75,12 +71,6 @@ const SCHEDULERS: [(&str, u32); 6] = [
     ("conservative", 1000),
 ];
 
-/// Returns the CPU time of the thread in seconds.
-fn cpu_seconds() -> f64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
-}
-
 /// Runs a fixed loop and returns its time in seconds. The loop consists of dependent steps through a table of half a
 /// megabyte, and of sums along this table.
 fn calibration() -> f64 {
@@ -114,18 +104,11 @@ fn timed<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<f64, Failure> {
     Ok(cpu_seconds() - begin)
 }
 
-/// Returns an item that measures allocation decisions: FCFS with a saturated stream of jobs whose sides are at most
-/// half the side of the machine.
+/// Returns an item that measures allocation decisions: FCFS with a saturated stream of jobs.
 fn decisions(machine: &str, strategy: &str, count: u32) -> Result<Item, Failure> {
     let topology: Topology = machine.parse()?;
     let extents = topology.extents();
-    let half = extents.iter().copied().max().unwrap_or(2) / 2;
-    let stream = StochasticStream {
-        arrivals: Arrivals::Exponential { mean: 0.01 },
-        sides: format!("uniform[low=1,high={half}]").parse()?,
-        jobs: count,
-        ..StochasticStream::new(extents)
-    };
+    let stream = saturated(extents, count)?;
     let jobs = stream.generate(1, 0)?.jobs;
     let allocator = replay::strategies::allocator(strategy)?;
     let run = move || {
@@ -139,24 +122,10 @@ fn decisions(machine: &str, strategy: &str, count: u32) -> Result<Item, Failure>
     Ok(Item { name: format!("{strategy} on {machine}"), run: Box::new(run) })
 }
 
-/// Returns an item that measures a scheduler: jobs arrive almost at once, so that the queue is as long as the trace.
+/// Returns an item that measures a scheduler.
 fn queue(scheduler: &str, count: u32) -> Result<Item, Failure> {
     const PROCESSORS: u32 = 1024;
-    let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let mut job = |number: u32| {
-        let run = (10.0 * 1000f64.powf(rng.random::<f64>())) as i64;
-        Job {
-            number: i64::from(number),
-            submit: i64::from(number) / 100,
-            run,
-            estimate: (run as f64 * (1.0 + 3.0 * rng.random::<f64>())) as i64,
-            size: f64::from(PROCESSORS).powf(rng.random::<f64>()) as u32,
-            line: 0,
-            shape: None,
-            limit: None,
-        }
-    };
-    let jobs: Vec<Job> = (0..count).map(&mut job).collect();
+    let jobs = common::queue(PROCESSORS, count);
     let scheduler = replay::strategies::scheduler(scheduler)?;
     let name = format!("queue of {count} under {scheduler}");
     let run = move || {

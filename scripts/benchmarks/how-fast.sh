@@ -61,7 +61,7 @@ $reader
 ![Cost of a decision against mesh side](decision.svg)
 
 TXT
-    cargo bench --quiet --bench decision -- "$out" 2> /dev/null > /dev/null
+    cargo bench --quiet --bench allocation -- decision "$out" 2> /dev/null > /dev/null
     echo "Nanoseconds per decision by side of a square mesh (decision.csv has the job counts):"
     echo
     awk -F, 'NR > 1 {
@@ -81,7 +81,7 @@ TXT
             print line " |"
         }
     }' "$out/decision.csv"
-    cargo bench --quiet --bench allocators -- "$out" 2> /dev/null > /dev/null
+    cargo bench --quiet --bench allocation -- attempts "$out" 2> /dev/null > /dev/null
     cargo bench --quiet --bench network -- "$out" 2> /dev/null > /dev/null
     cat << TXT
 
@@ -101,7 +101,7 @@ $hypercubes
 
 ## Allocation overhead of the thesis
 
-Time in the allocator per job in percent of the second strategy, for the literal algorithms of Bani-Mohammad's
+Time in the allocator per job in percent of the second strategy, for the published procedures of Bani-Mohammad's
 thesis and for our engines; microseconds per job of the first strategy.
 
 $(as_markdown "$out/overhead.csv")
@@ -219,7 +219,7 @@ PY
 }
 
 reader() {
-    cargo bench --quiet --bench swf 2> /dev/null |
+    cargo bench --quiet --bench traces -- swf 2> /dev/null |
         awk '/^swf\//{ name = $1 } /time:/ && $1 ~ /^swf/{ name = $1 } /thrpt:/{ gsub(/[][]/, ""); print "| `" name "` | " $4 " " $5 " |" }'
 }
 
@@ -228,7 +228,7 @@ reader() {
 hypercubes() {
     echo "| strategy | 10 | 15 |"
     echo "|---|---:|---:|"
-    cargo bench --quiet --bench hypercube 2> /dev/null |
+    cargo bench --quiet --bench allocation -- hypercube 2> /dev/null |
         awk '
             /^hypercube:/ { name = $1 }
             /time:/ {

@@ -12,10 +12,10 @@ Placement rules on 9,216 nodes, on one thread.
 Time of a decision at half load, from 20,000 decisions of each rule. The sizes are 2^x nodes, x uniform from 0 to 9; jobs end in
 random order, so that free nodes are scattered.
 
-\`cargo bench --bench hierarchy\`
+\`cargo bench --bench allocation -- hierarchy\`
 
 TXT
-    quick || cargo bench --quiet --bench hierarchy -- "$out/trees-decisions.csv" > "$work/printed"
+    quick || cargo bench --quiet --bench allocation -- hierarchy "$out/trees-decisions.csv" > "$work/printed"
     quick || table "$out/trees-decisions.csv" machine allocator decisions 'us a decision'
     cat << TXT
 

@@ -164,8 +164,8 @@ pub fn run(registries: &Registries, args: &ListArgs) -> Result<Exit, Failure> {
             ListFormat::Table => entries.text.iter().try_for_each(|line| writeln!(out, "{line}")),
             ListFormat::Json => entries.json.iter().try_for_each(|entry| writeln!(out, "{entry}")),
             ListFormat::Names => {
-                let mut names = entries.json.iter().filter_map(|entry| entry["name"].as_str());
-                names.try_for_each(|name| writeln!(out, "{name}"))
+                let names = names(registries, *what)?;
+                names.iter().try_for_each(|(name, _)| writeln!(out, "{name}"))
             }
             ListFormat::Csv | ListFormat::Md => Ok(()),
         };
@@ -197,7 +197,7 @@ fn entries(registries: &Registries, what: Listing) -> Result<Entries, Failure> {
     })
 }
 
-/// Returns all names of the given kind, each with the first sentence of its description.
+/// Returns all names of the given kind, and the names that an entry has for its parameters, each with the first sentence of its description.
 ///
 /// # Errors
 /// A usage error if the list of known traces cannot be read.
@@ -209,7 +209,16 @@ pub fn names(registries: &Registries, what: Listing) -> Result<Vec<(String, Stri
     let sentence = |about: String| about.split(". ").next().unwrap_or_default().to_string();
     let named =
         |entry| (text(entry, &["name"]), sentence(text(entry, &["about", "summary", "note"])));
-    Ok(entries(registries, what)?.json.iter().map(named).collect())
+    let mut all: Vec<_> = entries(registries, what)?.json.iter().map(named).collect();
+    if what == Listing::Allocators {
+        let descriptions = registries.allocators.descriptions();
+        let forms = descriptions.into_iter().flat_map(|entry| {
+            let about = sentence(entry.about);
+            entry.forms.into_iter().map(move |form| (form, about.clone()))
+        });
+        all.extend(forms);
+    }
+    Ok(all)
 }
 
 /// Returns the descriptions of all disciplines; `priority` comes last.
@@ -225,10 +234,10 @@ const WIDTH: usize = 96;
 fn described(kind: &str, descriptions: &[Description]) -> Entries {
     let mut text = vec![format!("{kind}:")];
     for entry in descriptions {
-        let aliases = if entry.aliases.is_empty() {
-            String::new()
-        } else {
-            format!(" (or {})", entry.aliases.join(", "))
+        let other: Vec<&str> = entry.aliases.iter().map(String::as_str).collect();
+        let aliases = match other[..other.len() - entry.forms.len()].join(", ") {
+            none if none.is_empty() => none,
+            other => format!(" (or {other})"),
         };
         text.push(format!("  {}{aliases}", entry.name));
         let source =

@@ -126,6 +126,8 @@ fn completes_the_last_item_of_a_list() {
     let names = dir.replay("list traces --format names").code(0);
     let names = names.prints("lublin-10x10\n").prints("mine\n").prints("made\n");
     names.demand(!names.stdout.contains("KTH-SP2"), "only traces that exist here");
+    let allocators = dir.replay("list allocators --format names").code(0);
+    allocators.prints("curve\n").prints("hilbert-best-fit\n");
     dir.replay("list schedulers --format names").code(0).prints("easy\n");
     let script = dir.replay("completions bash").code(0).stdout;
     let dir = dir.file("replay.bash", script.as_str());

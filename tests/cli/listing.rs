@@ -78,8 +78,8 @@ fn runs_every_allocator() {
     // Allocators by the first machine that they support.
     let mut machines: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut rejecting = Vec::new();
-    for name in names("allocators") {
-        let spec = replay::strategies::allocator(&name).expect("a listed name");
+    for name in replay::strategies::standard().allocators.names().map(str::to_string) {
+        let spec = replay::strategies::allocator(&name).expect("a name");
         // A log with placements runs in `placed`.
         if spec.recorded() {
             continue;
@@ -99,7 +99,7 @@ fn runs_every_allocator() {
         // The name of an allocator that wraps another allocator includes the name of the inner allocator.
         let canonical = |name: String| name.replace("[inner=first-fit]", "");
         let shown: Vec<String> = run.fields(&["allocator"]).into_iter().map(canonical).collect();
-        run.demand(shown == names, "the listed name is the canonical one");
+        run.demand(shown == names, "the name is the canonical one");
         for (name, jobs) in shown.iter().zip(run.fields(&["jobs"])) {
             let count: u32 = jobs.parse().expect("a number of jobs");
             let is_complete = count == 200 || rejecting.contains(name) && (1..200).contains(&count);

@@ -13,7 +13,7 @@ use replay_engine::allocator::{
     Allocator, AllocatorOptions, Capabilities, Refusal, Request, RunSetup, grid_of, require_free,
 };
 use replay_engine::machine::Machine;
-use replay_engine::naming::{Entry, Table};
+use replay_engine::naming::{Entry, Table, kind};
 use replay_engine::topology::curve::Curve;
 use replay_engine::topology::{Grid, NodeId, Topology};
 
@@ -35,29 +35,13 @@ pub enum Fit {
 }
 
 impl Fit {
-    /// Every fit.
-    pub const ALL: [Fit; 4] = [Fit::Best, Fit::First, Fit::FreeList, Fit::SumOfSquares];
-
-    /// Returns the name of the fit in strategy names.
-    pub fn name(self) -> &'static str {
-        match self {
-            Fit::Best => "best-fit",
-            Fit::First => "first-fit",
-            Fit::FreeList => "free-list",
-            Fit::SumOfSquares => "sum-of-squares",
-        }
-    }
-
-    fn about(self) -> &'static str {
-        match self {
-            Fit::Best => "the smallest run of free processors that can hold the job",
-            Fit::First => "the first run of free processors that can hold the job",
-            Fit::FreeList => "the free processors of lowest rank",
-            Fit::SumOfSquares => {
-                "the run of free processors for which the lengths of the remaining runs differ most"
-            }
-        }
-    }
+    /// Every fit with its name.
+    pub const ALL: [(&'static str, Fit); 4] = [
+        ("best-fit", Fit::Best),
+        ("first-fit", Fit::First),
+        ("free-list", Fit::FreeList),
+        ("sum-of-squares", Fit::SumOfSquares),
+    ];
 }
 
 /// Allocation along a curve.
@@ -246,15 +230,45 @@ impl AllocatorOptions for CurveOptions {
     }
 }
 
-/// Returns the table with one strategy per curve and fit, named `hilbert-best-fit` and so on.
+/// Every order with its name.
+const ORDERS: [(&str, Curve); 6] = {
+    let mut orders = [("", Curve::RowMajor); 6];
+    let mut index = 0;
+    while index < orders.len() {
+        orders[index] = (Curve::ALL[index].name(), Curve::ALL[index]);
+        index += 1;
+    }
+    orders
+};
+
+/// Returns the table of `curve`. Each combination of its parameters has a name, such as `hilbert-best-fit`.
 pub fn table() -> Table<CurveOptions> {
-    let pairs = Curve::ALL.into_iter().flat_map(|curve| Fit::ALL.map(|fit| (curve, fit)));
-    let entry = |(curve, fit): (Curve, Fit)| {
-        Entry::new(format!("{}-{}", curve.name(), fit.name()), CurveOptions { curve, fit })
-            .about(format!("{}: {}.", curve.about(), fit.about()))
-            .source("Leung et al. 2002; Lo et al. 1997")
+    let named = |(order, curve): (&'static str, Curve)| {
+        Fit::ALL.map(move |(name, fit)| (format!("{order}-{name}"), CurveOptions { curve, fit }))
     };
-    Table::new("allocator", pairs.map(entry))
+    let curve = Entry::new("curve", CurveOptions { curve: Curve::Hilbert, fit: Fit::Best })
+        .about(
+            "The free processors that a rule selects from an order of the machine along a curve. hilbert-best-fit is \
+             curve[order=hilbert,fit=best-fit]; each order and fit has such a name, which results print.",
+        )
+        .source("Leung et al. 2002; Lo et al. 1997")
+        .param(
+            "order",
+            kind::one_of(&ORDERS),
+            "rows one after another; every second row backwards (snake); Z order, with bits of the coordinates \
+             interleaved, or each 2x2 quadrant in snake order (shuffled); the Hilbert curve of the enclosing power of two, \
+             truncated to the grid; the generalised Hilbert curve for any side lengths (gilbert)",
+            |o: &mut CurveOptions| &mut o.curve,
+        )
+        .param(
+            "fit",
+            kind::one_of(&Fit::ALL),
+            "the smallest or the first run of free processors that can hold the job; the free processors of lowest rank \
+             (free-list); the run for which the lengths of the remaining runs differ most (sum-of-squares)",
+            |o| &mut o.fit,
+        )
+        .forms(ORDERS.into_iter().flat_map(named));
+    Table::new("allocator", [curve])
 }
 
 #[cfg(test)]
@@ -309,7 +323,7 @@ mod tests {
             prop_assume!(machine.free_count() > 0);
             let size = 1 + ((machine.free_count() - 1) as f64 * share) as u32;
             for curve in Curve::ALL {
-                for fit in Fit::ALL {
+                for (_, fit) in Fit::ALL {
                     let mut chosen = Vec::new();
                     let served = CurveAllocator::new(&grid, curve, fit)
                         .allocate(&machine, Request::of_size(size), &mut chosen);

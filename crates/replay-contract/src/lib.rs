@@ -44,10 +44,12 @@ mod bench;
 mod history;
 mod intervals;
 mod machines;
+mod names;
 mod oracle;
 
 pub use bench::Bench;
 pub use history::{Event, history, pick, starts_and_ends};
 pub use intervals::Intervals;
 pub use machines::{MACHINE_KINDS, MachineKind, machine_for, machines_for};
+pub use names::check_names;
 pub use oracle::{Expected, Oracle, Reference, Unchecked};

@@ -46,6 +46,7 @@ mod gabl;
 mod mbs;
 mod midplane;
 mod paging;
+pub mod published;
 pub mod random;
 
 use replay_engine::allocator::registry::AllocatorSpec;

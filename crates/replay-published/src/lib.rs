@@ -32,7 +32,6 @@ pub mod lublin;
 pub mod scheduling;
 mod streams;
 mod tolerance;
-pub mod tsafrir;
 pub mod turner;
 mod worked;
 
@@ -41,7 +40,9 @@ pub use basis::{Bound, Class, Sample};
 pub use check::{Cause, Check, Known, Measured, NotRun, StrategySwap, UndeclaredChange, Verdict};
 pub use tolerance::Tolerance;
 
+use replay_engine::allocator::registry::AllocatorSpec;
 use replay_engine::cancel::CancelToken;
+use replay_engine::naming::NameError;
 use replay_engine::workload::{SearchPath, Shake};
 
 /// The rows to verify, and the search path of traces.
@@ -113,7 +114,7 @@ impl Suite {
 pub type Verify = fn(&Selection, &mut dyn FnMut(&str)) -> Result<Vec<Check>, VerifyError>;
 
 /// All suites.
-pub const SUITES: [Suite; 11] = [
+pub const SUITES: [Suite; 10] = [
     johnson::SUITE,
     lo::SUITE,
     lo_messages::SUITE,
@@ -123,7 +124,6 @@ pub const SUITES: [Suite; 11] = [
     chang_mohapatra::SUITE,
     bounds::SUITE,
     scheduling::SUITE,
-    tsafrir::SUITE,
     lublin::SUITE,
 ];
 
@@ -154,6 +154,18 @@ pub enum VerifyError {
 impl From<replay_engine::naming::NameError> for VerifyError {
     fn from(error: replay_engine::naming::NameError) -> Self {
         defect(error)
+    }
+}
+
+/// Ending of the names of [published procedures](replay_mesh::published).
+const LITERAL_ENGINE: &str = "[engine=literal]";
+
+/// Returns the strategy of the project with this name, or the published procedure if the name ends with
+/// [`LITERAL_ENGINE`].
+fn allocator(name: &str) -> Result<AllocatorSpec, NameError> {
+    match name.strip_suffix(LITERAL_ENGINE) {
+        Some(name) => replay_mesh::published::allocator(name),
+        None => replay_strategies::allocator(name),
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::exchange::{pairs, with_swaps};
-use super::{Check, Selection, Verdict, VerifyError};
+use super::{Check, LITERAL_ENGINE, Selection, Verdict, VerifyError};
 use replay_engine::metrics::estimate::{Estimate, StopRule, student_t};
 use replay_experiment::RunContext;
 use replay_experiment::shaken::CONFIDENCE;
@@ -216,7 +216,7 @@ const GROUPS: u64 = 20;
 /// rows are replicated more often.
 fn rule(key: &Key<'_>, full: bool) -> Result<StopRule, VerifyError> {
     // Literal algorithms are slow, and the number of operations varies little between replications.
-    if key.point()?.allocator.name().get("engine") == Some("literal") {
+    if key.strategy.ends_with(LITERAL_ENGINE) {
         return Ok(StopRule::exactly(LITERAL));
     }
     Ok(match key.network {

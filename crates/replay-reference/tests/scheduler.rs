@@ -140,7 +140,6 @@ fn refusing(topology: &Topology) -> impl Iterator<Item = AllocatorSpec> {
         "turning-best-fit[shape=any]",
         "busy-list[shape=near-square]",
         "anca[shape=near-square,cuts=2]",
-        "first-fit[engine=literal,shape=near-square]",
         "frame-sliding[shape=near-square]",
         "frame-sliding[rows=first,shape=near-square]",
         "adaptive-scan[shape=near-square]",

@@ -34,11 +34,10 @@ fn definition(name: &str) -> Option<Serves> {
 }
 
 /// Strategies with parameters, in addition to the registered names.
-const VARIANTS: [&str; 12] = [
+const VARIANTS: [&str; 11] = [
     "mc1x1[tie=auto,shadows=2,every=16]",
     "mc1x1[tie=2,13,20,6]",
     "mbs[splitting=on-demand]",
-    "gabl[engine=literal]",
     "paging[size=1]",
     "afl[release=owner]",
     "afl[release=heir]",

@@ -33,15 +33,11 @@ fn names_have_one_canonical_form() {
         ("ff[rotate=yes,shape=any]", "turning-first-fit[shape=any]"),
         ("best-fit[rotate=no,shape=near-square,measure=candidates]", "best-fit[shape=near-square]"),
         ("gabl[rotate=true,tie-shrink=a]", "gabl"),
-        (
-            "gabl[engine=literal,tie-shrink=b,rotate=false]",
-            "gabl[rotate=no,tie-shrink=b,engine=literal]",
-        ),
-        ("busy-list[engine=fast,shape=factors]", "busy-list"),
-        (
-            "turning-busy-list[shape=near-square,engine=literal]",
-            "turning-busy-list[shape=near-square,engine=literal]",
-        ),
+        ("gabl[tie-shrink=b,rotate=false]", "gabl[rotate=no,tie-shrink=b]"),
+        ("busy-list[shape=factors]", "busy-list"),
+        ("turning-busy-list[shape=near-square]", "turning-busy-list[shape=near-square]"),
+        ("curve", "hilbert-best-fit"),
+        ("curve[fit=free-list,order=shuffled-snake]", "shuffled-snake-free-list"),
         ("midplane[rotate=false,unit=4x4x4]", "midplane[unit=4x4x4,rotate=no]"),
         ("anca[rotate=yes,cuts=16]", "anca[rotate=yes]"),
         ("mbs[splitting=on-demand]", "mbs[splitting=on-demand]"),
@@ -76,6 +72,19 @@ fn misspelled_names_get_hints() {
     assert!(canonical("random[tie=1,2,3,4]").is_err());
     let error = canonical("gabl[rotate=maybe]").expect_err("unknown value");
     assert!(error.contains("not one of no, yes"), "{error}");
+    for (text, advice) in [
+        (
+            "hilbert-best-fit[order=snake]",
+            "unknown parameter \"order\"; this name has no parameters",
+        ),
+        ("curve[ordr=snake]", "did you mean \"order\""),
+        ("curve[order=snaek]", "snake, shuffled-row-major"),
+        ("hilbert-bestfit", "did you mean \"hilbert-best-fit\""),
+        ("curv", "did you mean \"curve\""),
+    ] {
+        let error = canonical(text).expect_err("not a name");
+        assert!(error.contains(advice), "{error}");
+    }
     let error = canonical("busy-list[shpae=factors]").expect_err("unknown key");
     assert!(error.contains("did you mean \"shape\""), "{error}");
 }
@@ -104,6 +113,20 @@ fn parameters_without_effect_do_not_change_the_identity() {
     ] {
         assert_ne!(strategy(text), strategy(other), "{text}");
     }
+}
+
+/// One entry of the list stands for all curves and rules; each combination has a name of its own.
+#[test]
+fn the_list_has_one_entry_for_all_curves() {
+    let entries = standard().allocators.descriptions();
+    let curve = entries.iter().find(|entry| entry.name == "curve").expect("an entry");
+    assert_eq!((curve.forms.len(), curve.aliases.len(), curve.parameters.len()), (24, 24, 2));
+    let names: Vec<&str> = standard().allocators.names().collect();
+    assert!(curve.forms.iter().all(|form| names.contains(&&form[..])) && !names.contains(&"curve"));
+    let base = replay_strategies::allocator("curve[fit=free-list]").expect("known");
+    let order = base.value("order", "snake").expect("legal");
+    let set = base.with([&order], None).expect("legal");
+    assert_eq!(set, replay_strategies::allocator("snake-free-list").expect("known"));
 }
 
 /// Typed values set from a grid must give the same strategy as values parsed from the name.

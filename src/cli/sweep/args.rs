@@ -141,7 +141,7 @@ pub struct PlanArgs {
 
     /// Do not run samples to estimate the time.
     ///
-    /// The estimate is rough: all samples of the grid take only one second, and the queues of the samples are short.
+    /// The estimate is rough: one sample for each kind of cell, all together in about one second, with short queues.
     #[arg(long, help_heading = "Output")]
     pub no_estimate: bool,
 

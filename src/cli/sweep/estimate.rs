@@ -1,14 +1,12 @@
 //! A rough estimate of the time of a sweep.
 //!
-//! The sampling takes one second on all threads, divided among the [kinds](crate::cli::cell_kinds) of cells. For each kind,
-//! a cell replays windows of jobs from the middle of the trace. Each window is several times as long as the previous
-//! window. The last two windows give the time per job start. The estimate is the time per job start multiplied by the
-//! number of jobs in the trace. Tie vectors that share one replay are estimated as separate replays, because windows do
-//! not show when the decisions of the vectors diverge.
+//! One cell of each [kind](crate::cli::cell_kinds) replays jobs from the middle of its trace; the time per job start,
+//! multiplied by the number of jobs in the trace, is the estimate. All cells together take about one second. Tie vectors
+//! that share one replay are estimated as separate replays, because a sample does not show when their decisions diverge.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -23,10 +21,8 @@ use replay_experiment::{Cell, Measure, RunContext, Trace, Watch, run_cell};
 
 /// Total time of the samples on each thread.
 const BUDGET: Duration = Duration::from_secs(1);
-/// Number of jobs in the first window.
-const FEWEST: usize = 64;
-/// Maximum ratio of the length of a window to the length of the previous window.
-const GROWTH: usize = 8;
+/// Maximum number of jobs of a sample.
+const JOBS: usize = 4096;
 
 /// A kind of cells and its estimate.
 pub struct KindEstimate {
@@ -64,10 +60,8 @@ pub struct Estimate {
     pub unsampled: usize,
 }
 
-/// The times of one window, in CPU seconds.
-#[derive(Clone, Copy)]
-struct Window {
-    jobs: f64,
+/// Times per job start, in CPU seconds.
+struct Sample {
     /// Time to compute the schedule that cells with the same trace and scheduler share; 0 if each cell computes a
     /// schedule.
     schedule: f64,
@@ -86,143 +80,85 @@ pub fn estimate(
     timed: bool,
 ) -> Result<Estimate, Failure> {
     let kinds = CellKinds::new(plan).map_err(Failure::usage)?;
-    let by_kind = kinds.cells(plan, cells);
-    let mut order: Vec<(&CellKind, &Vec<u32>)> = by_kind.iter().filter(|_| timed).collect();
-    order.sort_by_key(|(kind, runs)| (std::cmp::Reverse(weight(plan, runs)), **kind));
-    let samples = samples(plan, traces, &order)?;
-    let mut schedules = HashMap::new();
-    let (mut sampled, mut sampled_jobs, mut longest) = (0.0, 0, 0f64);
-    let of_kind = |(kind, runs): (&CellKind, &Vec<u32>)| {
-        let jobs = plan.jobs(runs[0]);
-        let each = samples.get(kind).map(|windows| {
-            let schedule = extrapolated(windows, |window| window.schedule, jobs as f64);
-            schedules.insert([kind[0], kind[1]], schedule);
-            extrapolated(windows, |window| window.cell, jobs as f64)
-        });
-        if let Some(each) = each {
-            sampled += each * runs.len() as f64;
-            sampled_jobs += weight(plan, runs);
-            longest = longest.max(each);
+    let by_kind: Vec<(CellKind, Vec<u32>)> = kinds.cells(plan, cells).into_iter().collect();
+    let threads = rayon::current_num_threads().max(1);
+    let share = BUDGET / by_kind.len().div_ceil(threads).max(1) as u32;
+    let sample = |(_, runs): &(CellKind, Vec<u32>)| -> Result<Option<Sample>, Failure> {
+        if !timed {
+            return Ok(None);
         }
+        let cell = plan.cell(traces, runs[runs.len() / 2]).map_err(Failure::usage)?;
+        Ok(sample(&cell, plan.grid.measure, share))
+    };
+    let samples: Result<Vec<_>, _> = by_kind.par_iter().with_max_len(1).map(sample).collect();
+    let mut schedules = HashMap::new();
+    let of_kind = |((kind, runs), sample): (&(CellKind, Vec<u32>), Option<Sample>)| {
+        let jobs = plan.jobs(runs[0]);
+        let each = sample.map(|sample| {
+            schedules.insert([kind[0], kind[1]], sample.schedule * jobs as f64);
+            sample.cell * jobs as f64
+        });
         let strategy = kinds.strategies[kind[2]].clone();
         KindEstimate { first: runs[0], strategy, cells: runs.len(), jobs, each }
     };
-    let kinds: Vec<_> = by_kind.iter().map(of_kind).collect();
-    let unsampled = || kinds.iter().filter(|kind| kind.each.is_none());
-    let jobs: u64 = unsampled().map(|kind| kind.jobs * kind.cells as u64).sum();
-    let others = sampled / sampled_jobs.max(1) as f64 * jobs as f64;
+    let kinds: Vec<_> = by_kind.iter().zip(samples?).map(of_kind).collect();
+    let starts = |kind: &KindEstimate| kind.jobs as f64 * kind.cells as f64;
+    let (sampled, unsampled): (Vec<_>, Vec<_>) = kinds.iter().partition(|kind| kind.each.is_some());
+    let cells_time: f64 = sampled.iter().filter_map(|kind| kind.all()).sum();
+    let per_start = cells_time / sampled.iter().map(|kind| starts(kind)).sum::<f64>().max(1.0);
+    let others = per_start * unsampled.iter().map(|kind| starts(kind)).sum::<f64>();
     let schedules = schedules.values().sum::<f64>() * f64::from(1 + plan.grid.copies());
-    let all = sampled + others + schedules;
-    let threads = rayon::current_num_threads().clamp(1, cells.len().max(1));
+    let all = cells_time + others + schedules;
+    let threads = threads.min(cells.len().max(1));
+    let longest = sampled.iter().filter_map(|kind| kind.each).fold(0.0, f64::max);
     Ok(Estimate {
-        all: (!samples.is_empty()).then_some(all),
+        all: (!sampled.is_empty()).then_some(all),
         elapsed: (all / threads as f64).max(longest),
         threads,
-        unsampled: unsampled().map(|kind| kind.cells).sum(),
+        unsampled: unsampled.iter().map(|kind| kind.cells).sum(),
         kinds,
     })
 }
 
-/// Returns the total number of job starts in all cells of a kind.
-fn weight(plan: &Plan, runs: &[u32]) -> u64 {
-    plan.jobs(runs[0]).saturating_mul(runs.len() as u64)
-}
-
-/// The number of started jobs.
+/// The number of started jobs, and the CPU time of the thread at the first start, in nanoseconds.
 #[derive(Default)]
-struct Started(AtomicU64);
+struct Starts {
+    jobs: AtomicU64,
+    first: AtomicU64,
+}
 
-impl Watch for Started {
+impl Watch for Starts {
     fn jobs_done(&self, jobs: u64) {
-        self.0.fetch_add(jobs, Ordering::Relaxed);
+        // The time before the first start is set-up and the shared schedule.
+        if self.jobs.fetch_add(jobs, Ordering::Relaxed) == 0 {
+            self.first.store(thread_time(), Ordering::Relaxed);
+        }
     }
 }
 
-/// Samples the kinds on all threads, in the order of `order`, until [`BUDGET`] is used up.
-fn samples(
-    plan: &Plan,
-    traces: &[Arc<Trace>],
-    order: &[(&CellKind, &Vec<u32>)],
-) -> Result<HashMap<CellKind, Vec<Window>>, Failure> {
-    let (next, samples) = (AtomicUsize::new(0), Mutex::new(HashMap::new()));
-    let until = Instant::now() + BUDGET;
-    let threads = rayon::current_num_threads().max(1);
-    let on_one_thread = |_| -> Result<(), Failure> {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let left = until.saturating_duration_since(Instant::now());
-            let Some((kind, runs)) = order.get(at).filter(|_| !left.is_zero()) else { break };
-            let share = left / (order.len() - at).div_ceil(threads) as u32;
-            let cell = plan.cell(traces, runs[runs.len() / 2]).map_err(Failure::usage)?;
-            let windows = windows(&cell, plan.grid.measure, Instant::now() + share);
-            if !windows.is_empty() {
-                let mut samples = samples.lock().unwrap_or_else(PoisonError::into_inner);
-                samples.insert(**kind, windows);
-            }
-        }
-        Ok(())
-    };
-    (0..threads).into_par_iter().with_max_len(1).try_for_each(on_one_thread)?;
-    Ok(samples.into_inner().unwrap_or_else(PoisonError::into_inner))
+/// Replays at most [`JOBS`] jobs from the middle of a cell's trace for at most the time `limit`; `None` if no job started.
+fn sample(cell: &Cell, measure: Measure, limit: Duration) -> Option<Sample> {
+    let all = &cell.trace.workload.jobs;
+    let jobs = JOBS.min(all.len());
+    let first = (all.len() - jobs) / 2;
+    let window = Arc::new(cell.trace.with_jobs(all[first..first + jobs].to_vec()));
+    let stop = CancelToken::new().until(Instant::now() + limit);
+    let starts = Starts::default();
+    let context = RunContext { watch: &starts, ..RunContext::new(&stop) };
+    let in_window = Cell { trace: window.clone(), ..cell.clone() };
+    // If the cell fails, the time until the failure is used.
+    let _ = run_cell(0, &in_window, measure, context);
+    let (started, begin) = (starts.jobs.into_inner(), starts.first.into_inner());
+    let seconds = 1e-9 * thread_time().saturating_sub(begin) as f64;
+    let schedule = window.scheduled(&cell.scheduler).map_or(0.0, |one| one.took.as_secs_f64());
+    (started > 0)
+        .then(|| Sample { schedule: schedule / jobs as f64, cell: seconds / started as f64 })
 }
 
-/// Replays windows of a cell's trace, each longer than the previous one, and returns the time of each window.
-fn windows(cell: &Cell, measure: Measure, until: Instant) -> Vec<Window> {
-    let (stop, mut windows) = (CancelToken::new().until(until), Vec::new());
-    let (trace, scheduler) = (&cell.trace, &cell.scheduler);
-    let all = &trace.workload.jobs;
-    let mut size = FEWEST.min(all.len());
-    let mut shares_schedule = false;
-    loop {
-        let first = (all.len() - size) / 2;
-        let window = Arc::new(trace.with_jobs(all[first..first + size].to_vec()));
-        let begin = thread_time();
-        if shares_schedule && window.schedule(scheduler, &stop).is_err() {
-            return windows;
-        }
-        let schedule = thread_time() - begin;
-        let started = Started::default();
-        let watch = RunContext { watch: &started, ..RunContext::new(&stop) };
-        let in_window = Cell { trace: window.clone(), ..cell.clone() };
-        // If the cell fails, the time until the failure is used.
-        let _ = run_cell(0, &in_window, measure, watch);
-        let took = thread_time() - begin - schedule;
-        if stop.is_raised() {
-            // If a strategy did not finish the first window, its time is estimated from the number of jobs that it has
-            // started so far.
-            let started = started.0.into_inner() as f64;
-            if windows.is_empty() && started > 0.0 {
-                windows.push(Window { jobs: started, schedule, cell: took });
-            }
-            return windows;
-        }
-        windows.push(Window { jobs: size as f64, schedule, cell: took });
-        shares_schedule = window.scheduled(scheduler).is_some();
-        let left = until.saturating_duration_since(Instant::now()).as_secs_f64();
-        let affordable = (size as f64 * left / (2.0 * (took + schedule))) as usize;
-        let next = affordable.min(GROWTH * size).min(all.len());
-        if next < (2 * size).min(all.len()) || size == all.len() {
-            return windows;
-        }
-        size = next;
-    }
-}
-
-/// Returns the CPU time of the current thread in seconds.
-fn thread_time() -> f64 {
+/// Returns the CPU time of the current thread in nanoseconds.
+fn thread_time() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
-}
-
-/// Returns the time of `jobs` jobs by linear extrapolation from the last two windows.
-fn extrapolated(windows: &[Window], time: impl Fn(&Window) -> f64, jobs: f64) -> f64 {
-    let Some(last) = windows.last() else { return 0.0 };
-    let before = windows.len().checked_sub(2).map(|at| &windows[at]);
-    let slope = before.map(|before| (time(last) - time(before)) / (last.jobs - before.jobs));
-    // If a longer window took less time, the samples were disturbed or consist mostly of set-up time. Use the mean time
-    // per job of the longer window.
-    let each = slope.filter(|&slope| slope > 0.0).unwrap_or(time(last) / last.jobs);
-    time(last) + each * (jobs - last.jobs).max(0.0)
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// Formats seconds with a unit from milliseconds to days.
@@ -245,15 +181,5 @@ mod tests {
     fn durations_have_a_unit() {
         let texts = [0.0, 0.0004, 0.02, 2.0, 600.0, 7200.0, 864_000.0].map(duration);
         assert_eq!(texts, ["< 1 ms", "< 1 ms", "20 ms", "2.0 s", "10.0 min", "2.0 h", "10.0 days"]);
-    }
-
-    #[test]
-    fn set_up_counts_once() {
-        let window = |jobs, cell| Window { jobs, schedule: 0.0, cell };
-        let of = |windows: &[Window]| extrapolated(windows, |window| window.cell, 1000.0);
-        assert_eq!(of(&[window(10.0, 9.0), window(100.0, 5.0), window(200.0, 6.0)]), 14.0);
-        assert_eq!(of(&[window(100.0, 5.0)]), 50.0);
-        assert_eq!(of(&[window(50.0, 5.0), window(100.0, 5.0)]), 50.0);
-        assert_eq!(of(&[]), 0.0);
     }
 }

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use crate::elmer::*;
+use replay_contract::check_names;
 
 const LITERAL: HostSelection =
     HostSelection { threshold: None, guarded: false, pick: Pick::Lowest };
@@ -147,26 +148,20 @@ proptest! {
 
 #[test]
 fn names_have_one_canonical_form() {
-    let canonical = |text: &str| crate::allocator(text).map(|spec| spec.to_string());
-    for (text, expected) in [
+    let canonical = [
         ("elmer[version=1,mode=guarded]", "elmer"),
         ("elmer[version=2]", "elmer[threshold=0.8]"),
         ("elmer[costs=yes,threshold=0.5]", "elmer[threshold=0.5,costs=yes]"),
         ("elmer[costs=no,period=60]", "elmer[period=60]"),
-    ] {
-        assert_eq!(canonical(text).as_deref(), Ok(expected));
-        assert_eq!(canonical(expected).as_deref(), Ok(expected));
-    }
-    for (text, complaint) in [
+    ];
+    let invalid = [
         ("elmer[version=1,threshold=0.5]", "threshold and version are alternatives"),
         ("elmer[threshold=1]", "threshold is 1, but must be below 1"),
         ("elmer[demand=0]", "is not a number above 0, at most 1"),
         ("elmer[period=nan]", "is not a number above 0, at most 1000000"),
         ("elmer[version=3]", "not one of 1, 2"),
-    ] {
-        let error = canonical(text).expect_err(text).to_string();
-        assert!(error.contains(complaint), "{error}");
-    }
+    ];
+    check_names(crate::allocator, &canonical, &invalid);
 }
 
 #[test]

@@ -107,7 +107,7 @@ pub mod ties;
 pub use batch::{Batch, BatchBuilder, BatchPlacement};
 pub use decorator::Decorator;
 pub use interface::{Bounds, Capabilities, MachineEvent, RunSetup, Stats};
-pub use options::{AllocatorOptions, Engine, grid_of, mesh_of};
+pub use options::{AllocatorOptions, grid_of, mesh_of};
 pub use recorded::RecordedOptions;
 pub use reduction::{Folded, Folding, Reduction};
 

@@ -38,23 +38,6 @@ pub trait AllocatorOptions: Value {
     }
 }
 
-/// Search implementation of a strategy with two implementations; both make the same choice.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Engine {
-    /// The faster implementation.
-    #[default]
-    Fast,
-    /// The published procedure step by step, for comparing its cost with the cost of the fast
-    /// implementation.
-    Literal,
-}
-
-impl Engine {
-    /// Every engine with its name.
-    pub const ALL: [(&'static str, Engine); 2] =
-        [("fast", Engine::Fast), ("literal", Engine::Literal)];
-}
-
 /// Returns the grid of a machine.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 use crate::anca::*;
 use crate::contiguous::reference::{self, bases, grid};
 use proptest::prelude::*;
-use replay_contract::{Bench, Expected};
+use replay_contract::{Bench, Expected, check_names};
 
 fn request(sides: [u16; 3]) -> Request {
     Request::shaped(volume(sides) as u32, Some(sides))
@@ -138,16 +138,15 @@ proptest! {
 
 #[test]
 fn names_are_checked() {
-    let canonical = |text: &str| {
-        let spec = crate::allocator(text);
-        spec.map(|spec| spec.to_string()).map_err(|e| e.to_string())
-    };
-    assert_eq!(canonical("anca[rotate=false,cuts=16]").as_deref(), Ok("anca"));
-    assert_eq!(
-        canonical("anca[shape=near-square,rotate=true,cuts=2]").as_deref(),
-        Ok("anca[cuts=2,rotate=yes,shape=near-square]")
-    );
-    for bad in ["anca[cuts=17]", "anca[cuts=-1]", "anca[shape=any]", "anca[engine=fast]"] {
-        assert!(canonical(bad).is_err(), "{bad}");
-    }
+    let canonical = [
+        ("anca[rotate=false,cuts=16]", "anca"),
+        ("anca[shape=near-square,rotate=true,cuts=2]", "anca[cuts=2,rotate=yes,shape=near-square]"),
+    ];
+    let invalid = [
+        ("anca[cuts=17]", "not an integer"),
+        ("anca[cuts=-1]", "not an integer"),
+        ("anca[shape=any]", "not one of"),
+        ("anca[engine=fast]", "unknown parameter"),
+    ];
+    check_names(crate::allocator, &canonical, &invalid);
 }

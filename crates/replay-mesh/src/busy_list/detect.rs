@@ -78,7 +78,7 @@ impl Detector {
     }
 
     /// Returns all planes of admissible bases in upright coordinates, in the order in which the
-    /// procedure adds them. The literal engine computes all planes and uses the first plane.
+    /// procedure adds them. The [published search](crate::published) uses the first plane.
     pub fn all(&mut self, list: &BusyList, sides: [u16; 3]) -> &[Plane] {
         self.found.clear();
         if let Some(admissible) = self.prohibit(list, sides) {

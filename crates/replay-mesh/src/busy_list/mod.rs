@@ -26,15 +26,14 @@ mod names;
 pub(crate) mod placer;
 mod plane;
 
+pub(crate) use names::MESH;
 pub use names::table;
-pub(crate) use names::{ENGINE, MESH};
 
 use placer::Placer;
 use replay_engine::allocator::explain::{self, ExplanationLog};
 use replay_engine::allocator::submesh::{ShapeRule, Shapes, Shaping, SubMesh, volume};
 use replay_engine::allocator::{
-    Allocator, Bounds, Capabilities, Engine, MachineEvent, Refusal, Request, RunSetup, Stats,
-    require_free,
+    Allocator, Bounds, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats, require_free,
 };
 use replay_engine::machine::Machine;
 use replay_engine::number::counted;
@@ -57,13 +56,11 @@ pub struct BusyListOptions {
     pub turning: bool,
     /// Rule for the side lengths of a request without shape.
     pub rule: ShapeRule,
-    /// Implementation of the search.
-    pub engine: Engine,
 }
 
 impl Default for BusyListOptions {
     fn default() -> Self {
-        Self { turning: false, rule: ShapeRule::Factors, engine: Engine::default() }
+        Self { turning: false, rule: ShapeRule::Factors }
     }
 }
 
@@ -71,11 +68,16 @@ impl BusyListAllocator {
     /// Creates an allocator for a mesh. Wrapped dimensions are treated as if they did not wrap.
     pub fn new(grid: &Grid, options: BusyListOptions) -> Self {
         Self {
-            placer: Placer::new(grid, options.turning, options.engine),
+            placer: Placer::new(grid, options.turning),
             shapes: Shapes::new(grid, Shaping::One(options.rule), false),
             blocks: 0,
             explanation: ExplanationLog::default(),
         }
+    }
+
+    /// Makes every search list all free positions, as published.
+    pub(crate) fn listing_all(self) -> Self {
+        Self { placer: self.placer.listing_all(), ..self }
     }
 }
 

@@ -2,12 +2,9 @@
 
 use crate::busy_list::{BusyListAllocator, BusyListOptions};
 use replay_engine::allocator::submesh::ShapeRule;
-use replay_engine::allocator::{Allocator, AllocatorOptions, Engine, mesh_of};
+use replay_engine::allocator::{Allocator, AllocatorOptions, mesh_of};
 use replay_engine::naming::{Entry, Table, kind};
 use replay_engine::topology::Topology;
-
-/// Help text of the parameter `engine` for all busy-list strategies.
-pub(crate) const ENGINE: &str = "stop at the first free position, or carry out the whole published search; both choose the same position";
 
 /// Name of the strategies in error messages about machines that are not meshes.
 pub(crate) const MESH: &str = "a busy list";
@@ -26,7 +23,6 @@ pub fn table() -> Table<BusyListOptions> {
         Entry::new(name, BusyListOptions { turning, ..BusyListOptions::default() })
             .source("Bani-Mohammad et al. 2006; Bani-Mohammad 2008, section 3.3")
             .param("shape", kind::one_of(&ShapeRule::FACTORS_FIRST), shape, |o| &mut o.rule)
-            .param("engine", kind::one_of(&Engine::ALL), ENGINE, |o| &mut o.engine)
     };
     let plain = entry("busy-list", false).about(
         "Busy List: the first free sub-mesh of the requested shape that touches the left wall or the right side of an allocated sub-mesh; m^2 steps with m allocated sub-meshes.",

@@ -4,9 +4,9 @@ use crate::busy_list::detect::{Detector, lowest};
 use crate::busy_list::list::BusyList;
 use crate::contiguous::frames::Frames;
 use replay_engine::allocator::submesh::{Shapes, SubMesh, distinct, permutations, turned};
-use replay_engine::allocator::{Census, Engine, MachineEvent, Request, RunSetup};
+use replay_engine::allocator::{Census, MachineEvent, Request, RunSetup};
 use replay_engine::cancel::Cancelled;
-use replay_engine::topology::{Coord, Grid, NodeId};
+use replay_engine::topology::{Grid, NodeId};
 
 /// A busy list with its search: it finds free positions for frames and adds the placed frames to the list.
 #[derive(Clone, Debug)]
@@ -14,30 +14,36 @@ pub(crate) struct Placer {
     list: BusyList,
     detector: Detector,
     turning: bool,
-    engine: Engine,
     /// Map of free processors, if the search may use it.
     map: Option<Frames>,
+    /// Whether each search lists all planes of admissible bases, as published.
+    lists_all: bool,
 }
 
 impl Placer {
     /// Creates a placer for a mesh on which every processor is free. If `turning` is set, all orientations are tried.
-    /// The fast engine stops at the first plane of admissible bases and tries equal orientations only once. The literal
-    /// engine lists all planes, uses the first plane, and tries equal orientations repeatedly.
-    pub fn new(grid: &Grid, turning: bool, engine: Engine) -> Self {
-        let (list, detector) = (BusyList::new(grid), Detector::default());
-        Self { list, detector, turning, engine, map: None }
+    pub fn new(grid: &Grid, turning: bool) -> Self {
+        Self {
+            list: BusyList::new(grid),
+            detector: Detector::default(),
+            turning,
+            map: None,
+            lists_all: false,
+        }
+    }
+
+    /// Makes every search list all planes of admissible bases and try equal orientations repeatedly, as published.
+    pub fn listing_all(self) -> Self {
+        Self { map: None, lists_all: true, ..self }
     }
 
     /// Adds a map of free processors for strategies that search for many shapes one after the other. With the map, a
     /// search for a shape without a free position costs only a search of the map. The map does not change the chosen
-    /// positions. Only the fast engine uses the map; the literal engine follows the published procedure.
+    /// positions.
     pub fn with_map(self) -> Self {
-        let map = (self.engine == Engine::Fast).then(|| {
-            let mut map = Frames::new(&self.grid().unwrapped());
-            map.clear();
-            map
-        });
-        Self { map, ..self }
+        let mut map = Frames::new(&self.grid().unwrapped());
+        map.clear();
+        Self { map: Some(map), ..self }
     }
 
     /// Returns the mesh.
@@ -49,29 +55,22 @@ impl Placer {
     /// `turning`, the sub-mesh may have any orientation. Returns `None` if there is no such sub-mesh.
     pub fn place(&mut self, sides: [u16; 3]) -> Option<SubMesh> {
         let dimensions = self.grid().dimensions();
-        let unit = match (self.turning, self.engine) {
+        let unit = match (self.turning, self.lists_all) {
             (false, _) => self.find(sides),
-            (true, Engine::Fast) => {
-                distinct(sides, dimensions).find_map(|turned| self.find(turned))
-            }
-            (true, Engine::Literal) => {
-                permutations(sides, dimensions).find_map(|turned| self.find(turned))
-            }
+            (true, false) => distinct(sides, dimensions).find_map(|turned| self.find(turned)),
+            (true, true) => permutations(sides, dimensions).find_map(|turned| self.find(turned)),
         }?;
         self.enter(unit);
         Some(unit)
     }
 
     fn find(&mut self, sides: [u16; 3]) -> Option<SubMesh> {
-        let base: Coord = match self.engine {
-            Engine::Fast => match &mut self.map {
-                Some(map) => self.detector.first_on_map(&self.list, map, sides)?,
-                None => self.detector.first(&self.list, sides)?,
-            },
-            Engine::Literal => {
-                let plane = self.detector.all(&self.list, sides).first()?;
-                self.list.upright(lowest(plane))
+        let base = match &mut self.map {
+            Some(map) => self.detector.first_on_map(&self.list, map, sides)?,
+            None if self.lists_all => {
+                self.list.upright(lowest(self.detector.all(&self.list, sides).first()?))
             }
+            None => self.detector.first(&self.list, sides)?,
         };
         Some(SubMesh { base, sides })
     }

@@ -13,10 +13,8 @@ impl BusyListAllocator {
     }
 }
 
-const ENGINES: [Engine; 2] = [Engine::Fast, Engine::Literal];
-
-fn allocator(grid: &Grid, turning: bool, engine: Engine) -> BusyListAllocator {
-    BusyListAllocator::new(grid, BusyListOptions { turning, rule: ShapeRule::Factors, engine })
+fn allocator(grid: &Grid, turning: bool) -> BusyListAllocator {
+    BusyListAllocator::new(grid, BusyListOptions { turning, ..BusyListOptions::default() })
 }
 
 fn shaped(sides: [u16; 3]) -> Request {
@@ -25,9 +23,9 @@ fn shaped(sides: [u16; 3]) -> Request {
 
 /// Allocates the shapes one after another on an empty machine and returns their sub-meshes.
 fn sequence(machine: &str, turning: bool, shapes: &[[u16; 3]]) -> Vec<Option<SubMesh>> {
-    let literal = Reference(allocator(&grid(machine), turning, Engine::Literal));
-    let bench = Bench::on_grid(machine, |grid| allocator(grid, turning, Engine::Fast));
-    let mut bench = bench.with_oracle(literal);
+    let published = Reference(allocator(&grid(machine), turning).listing_all());
+    let bench = Bench::on_grid(machine, |grid| allocator(grid, turning));
+    let mut bench = bench.with_oracle(published);
     let place = |&sides: &[u16; 3]| {
         let chosen = bench.start(shaped(sides)).ok()?;
         let corners = bench.coords(&chosen);
@@ -39,13 +37,8 @@ fn sequence(machine: &str, turning: bool, shapes: &[[u16; 3]]) -> Vec<Option<Sub
 }
 
 /// Returns a bench on which exactly these units are allocated.
-fn holding(
-    grid: &Grid,
-    held: &[SubMesh],
-    turning: bool,
-    engine: Engine,
-) -> Bench<BusyListAllocator> {
-    Bench::new(busy(grid, held), allocator(grid, turning, engine).holding(held))
+fn holding(grid: &Grid, held: &[SubMesh], turning: bool) -> Bench<BusyListAllocator> {
+    Bench::new(busy(grid, held), allocator(grid, turning).holding(held))
 }
 
 /// Worked example of section 3.3.
@@ -71,7 +64,7 @@ fn turning_finds_rotated_frames() {
 fn figure_4_3_has_one_free_position_for_2x4() {
     let grid = grid("6x6");
     let held = [[1, 4, 5, 5], [0, 2, 1, 3], [4, 3, 5, 3], [5, 2, 5, 2]].map(|a| unit(&a));
-    let place = |sides, turning| holding(&grid, &held, turning, Engine::Fast).start(shaped(sides));
+    let place = |sides, turning| holding(&grid, &held, turning).start(shaped(sides));
     assert_eq!(place([2, 4, 1], false), Ok(nodes(&grid, &unit(&[2, 0, 3, 3]))));
     assert_eq!(place([6, 2, 1], false), Ok(nodes(&grid, &unit(&[0, 0, 5, 1]))));
     assert_eq!(place([8, 2, 1], true), Err(Refusal::Fragmented));
@@ -84,8 +77,10 @@ fn figure_4_3_has_one_free_position_for_2x4() {
 fn pieces_of_a_plane_are_followed_separately() {
     let grid = grid("3x3x3");
     let held = [unit(&[0, 2, 2, 1, 2, 2]), unit(&[0, 0, 0, 1, 1, 1])];
-    for engine in ENGINES {
-        let chosen = holding(&grid, &held, false, engine).start(shaped([2, 2, 1]));
+    for published in [false, true] {
+        let allocator = allocator(&grid, false).holding(&held);
+        let allocator = if published { allocator.listing_all() } else { allocator };
+        let chosen = Bench::new(busy(&grid, &held), allocator).start(shaped([2, 2, 1]));
         assert_eq!(chosen, Ok(nodes(&grid, &unit(&[0, 0, 2, 1, 1, 2]))));
     }
 }
@@ -93,7 +88,7 @@ fn pieces_of_a_plane_are_followed_separately() {
 #[test]
 fn a_job_can_have_the_whole_machine_repeatedly() {
     for (machine, whole) in [("5x4", [5, 4, 1]), ("3x4x2", [3, 4, 2])] {
-        let mut bench = Bench::on_grid(machine, |grid| allocator(grid, true, Engine::Fast));
+        let mut bench = Bench::on_grid(machine, |grid| allocator(grid, true));
         for _ in 0..2 {
             // The processors are listed from the lowest corner; x varies fastest.
             let origin = nodes(bench.grid(), &SubMesh { base: [0, 0, 0], sides: whole });
@@ -123,7 +118,7 @@ fn a_job_without_shape_gets_a_shape() {
 
 #[test]
 fn refuses_a_3d_shape_on_a_2d_mesh() {
-    let mut bench = Bench::on_grid("8x8", |grid| allocator(grid, true, Engine::Fast));
+    let mut bench = Bench::on_grid("8x8", |grid| allocator(grid, true));
     assert_eq!(bench.start(shaped([2, 2, 2])), Err(Refusal::Fragmented));
 }
 
@@ -150,9 +145,9 @@ proptest! {
             true => permutations(sides, dimensions).any(exists),
         };
         for turning in [false, true] {
-            let literal = allocator(&grid, turning, Engine::Literal).holding(&held);
-            let bench = holding(&grid, &held, turning, Engine::Fast);
-            let served = bench.with_oracle(Reference(literal)).start(shaped(sides));
+            let published = allocator(&grid, turning).holding(&held).listing_all();
+            let bench = holding(&grid, &held, turning);
+            let served = bench.with_oracle(Reference(published)).start(shaped(sides));
             let length = served.as_ref().map_or(0, |chosen| chosen.len() as u64);
             prop_assert_eq!(length, if expected(turning) { volume(sides) } else { 0 });
             let enough = volume(sides) <= machine.free_count() as u64;
@@ -168,7 +163,7 @@ proptest! {
         history in starts_and_ends(1..60),
         turning: bool,
     ) {
-        let allocator = allocator(&grid, turning, Engine::Fast);
+        let allocator = allocator(&grid, turning);
         let mut bench = Bench::new(busy(&grid, &[]), allocator);
         let side = |share: f64, longest: f64| 1 + (share * longest) as u16;
         let request = |_: &Machine, a: f64, b: f64| {

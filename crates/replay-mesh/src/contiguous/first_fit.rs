@@ -4,18 +4,14 @@
 //! First Fit finds a free frame in any orientation: it tries the permutations of the sides in a
 //! fixed order and stops at the first permutation that has a free position.
 //!
-//! The fast engine finds all bases at once ([`Frames`]). The [literal engine](literal) is the
-//! published procedure, for comparing its cost.
+//! [`Frames`] finds all bases at once.
 
-pub mod literal;
-
-use self::literal::Literal;
 use crate::contiguous::frames::Frames;
 use crate::contiguous::node_order::NodeOrder;
 use crate::contiguous::scan::Scan;
 use crate::contiguous::{Choice, Contiguous, Preference};
 use replay_engine::allocator::submesh::{ROTATE, SHAPE, Shaping};
-use replay_engine::allocator::{Allocator, AllocatorOptions, Engine, grid_of, mesh_of};
+use replay_engine::allocator::{Allocator, AllocatorOptions, grid_of};
 use replay_engine::machine::Machine;
 use replay_engine::naming::{Entry, Table, kind};
 use replay_engine::topology::{Coord, Topology};
@@ -47,8 +43,6 @@ pub struct FirstFitOptions {
     pub scan: Scan,
     /// Rule for the frames of jobs without a shape.
     pub shaping: Shaping,
-    /// Implementation: rows of bits, or the published loops.
-    pub engine: Engine,
 }
 
 impl AllocatorOptions for FirstFitOptions {
@@ -61,14 +55,8 @@ impl AllocatorOptions for FirstFitOptions {
                 }
             };
         }
-        let (grid, Self { turn, scan, shaping, engine }) = (grid_of(topology)?, *self);
-        Ok(match engine {
-            Engine::Fast => Box::new(Contiguous::new(grid, shaping, turn, FirstFit { scan })),
-            Engine::Literal => {
-                let mesh = mesh_of(topology, "engine=literal")?;
-                Box::new(Literal::new(mesh, shaping, turn, scan))
-            }
-        })
+        let (grid, Self { turn, scan, shaping }) = (grid_of(topology)?, *self);
+        Ok(Box::new(Contiguous::new(grid, shaping, turn, FirstFit { scan })))
     }
 }
 
@@ -83,12 +71,6 @@ pub fn table() -> Table<FirstFitOptions> {
                 |o| &mut o.scan,
             )
             .param("shape", kind::one_of(&Shaping::ALL), SHAPE, |o| &mut o.shaping)
-            .param(
-                "engine",
-                kind::one_of(&Engine::ALL),
-                "scan with rows of bits, or with the published loops (meshes only), to compare their cost; both choose the same frame",
-                |o| &mut o.engine,
-            )
     };
     let plain = FirstFitOptions::default();
     let turning = FirstFitOptions { turn: true, ..plain };

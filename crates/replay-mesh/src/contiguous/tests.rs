@@ -3,7 +3,7 @@
 use crate::contiguous::reference::{self, bases, figure_4_3, grid};
 use crate::contiguous::scan::Scan;
 use crate::contiguous::*;
-use replay_contract::Bench;
+use replay_contract::{Bench, check_names};
 use replay_engine::naming::NameError;
 use replay_engine::topology::Topology;
 
@@ -60,11 +60,9 @@ fn with_busy(topology: &str, busy: &[Coord]) -> Machine {
     machine
 }
 
-const MESH_STRATEGIES: [&str; 10] = [
+const MESH_STRATEGIES: [&str; 8] = [
     "first-fit",
-    "first-fit[engine=literal]",
     "turning-first-fit",
-    "turning-first-fit[engine=literal]",
     "best-fit",
     "best-fit[measure=surroundings]",
     "best-fit[measure=smallest-box]",
@@ -96,33 +94,29 @@ fn fills_an_empty_mesh_from_the_origin_and_refuses_on_a_full_one() {
 fn first_fit_on_figure_4_3() {
     let machine = figure_4_3();
     assert_eq!(machine.free_count(), 19);
-    for engine in ["first-fit", "first-fit[engine=literal]"] {
-        assert_eq!(choice(engine, &machine, [2, 4, 1]), Some(([2, 0, 0], [2, 4, 1])));
-        assert_eq!(choice(engine, &machine, [6, 2, 1]), Some(([0, 0, 0], [6, 2, 1])));
-        assert_eq!(choice(engine, &machine, [8, 2, 1]), None);
-        let mut bench = on(engine, &machine);
-        assert_eq!(bench.start(request([8, 2, 1])), Err(Refusal::Fragmented));
-        assert_eq!(bench.start(request([5, 4, 1])), Err(Refusal::TooFewFree));
-    }
+    assert_eq!(choice("first-fit", &machine, [2, 4, 1]), Some(([2, 0, 0], [2, 4, 1])));
+    assert_eq!(choice("first-fit", &machine, [6, 2, 1]), Some(([0, 0, 0], [6, 2, 1])));
+    assert_eq!(choice("first-fit", &machine, [8, 2, 1]), None);
+    let mut bench = on("first-fit", &machine);
+    assert_eq!(bench.start(request([8, 2, 1])), Err(Refusal::Fragmented));
+    assert_eq!(bench.start(request([5, 4, 1])), Err(Refusal::TooFewFree));
 }
 
 /// Bani-Mohammad 2008, Fig. 2.7: the fifth permutation fits.
 #[test]
 fn the_second_job_fits_after_rotation() {
-    for engine in ["", "engine=literal"] {
-        let mut turning = on_empty(&format!("turning-first-fit[{engine}]"), "3x3x2");
-        let first = serve(&mut turning, [2, 3, 2]);
-        assert_eq!(first, Some(SubMesh::spanning([0, 0, 0], [1, 2, 1])));
-        assert_eq!(choice(&format!("first-fit[{engine}]"), &turning.machine, [3, 2, 1]), None);
-        let second = serve(&mut turning, [3, 2, 1]);
-        assert_eq!(second, Some(SubMesh::spanning([2, 0, 0], [2, 2, 1])));
-    }
+    let mut turning = on_empty("turning-first-fit", "3x3x2");
+    let first = serve(&mut turning, [2, 3, 2]);
+    assert_eq!(first, Some(SubMesh::spanning([0, 0, 0], [1, 2, 1])));
+    assert_eq!(choice("first-fit", &turning.machine, [3, 2, 1]), None);
+    let second = serve(&mut turning, [3, 2, 1]);
+    assert_eq!(second, Some(SubMesh::spanning([2, 0, 0], [2, 2, 1])));
 }
 
 /// Bani-Mohammad 2008, Fig. 3.6: three jobs on a 4 x 4 x 4 mesh.
 #[test]
 fn worked_example_of_three_3d_jobs() {
-    for name in ["first-fit", "turning-first-fit", "turning-first-fit[engine=literal]"] {
+    for name in ["first-fit", "turning-first-fit"] {
         let mut bench = on_empty(name, "4x4x4");
         let expected = [
             ([2, 4, 4], SubMesh::spanning([0, 0, 0], [1, 3, 3])),
@@ -218,45 +212,29 @@ fn explained_values_decide_the_choice() {
 
 #[test]
 fn names_have_one_canonical_form() {
-    let canonical = |text: &str| {
-        let spec = crate::allocator(text);
-        spec.map(|spec| spec.to_string()).map_err(|e| e.to_string())
-    };
-    for (text, expected) in [
+    let canonical = [
         ("first-fit[rotate=true]", "turning-first-fit"),
-        ("first-fit[rotate=false,scan=row-major,engine=fast]", "first-fit"),
-        (
-            "turning-first-fit[engine=literal,shape=any]",
-            "turning-first-fit[shape=any,engine=literal]",
-        ),
+        ("first-fit[rotate=false,scan=row-major]", "first-fit"),
+        ("turning-first-fit[shape=any]", "turning-first-fit[shape=any]"),
         ("first-fit[scan=column-major]", "first-fit[scan=column-major]"),
         ("best-fit[measure=candidates,shape=near-square]", "best-fit[shape=near-square]"),
         ("best-fit[rotate=true,measure=surroundings]", "turning-best-fit[measure=surroundings]"),
         ("frame-sliding[shape=factors,rows=walls]", "frame-sliding"),
         ("frame-sliding[shape=any,rows=first]", "frame-sliding[rows=first,shape=any]"),
-    ] {
-        assert_eq!(canonical(text).as_deref(), Ok(expected));
-        assert_eq!(canonical(expected).as_deref(), Ok(expected));
-    }
-    for bad in [
-        "turning-first-fit[rotate=false]",
-        "first-fit[measure=candidates]",
-        "best-fit[scan=row-major]",
-        "best-fit[measure=tight]",
-        "frame-sliding[rotate=true]",
-    ] {
-        assert!(canonical(bad).is_err(), "{bad}");
-    }
+    ];
+    let invalid = [
+        ("turning-first-fit[rotate=false]", "unknown parameter"),
+        ("first-fit[measure=candidates]", "unknown parameter"),
+        ("best-fit[scan=row-major]", "unknown parameter"),
+        ("best-fit[measure=tight]", "not one of"),
+        ("frame-sliding[rotate=true]", "unknown parameter"),
+    ];
+    check_names(crate::allocator, &canonical, &invalid);
 }
 
 #[test]
 fn strategies_defined_on_meshes_refuse_a_torus() {
-    for name in [
-        "frame-sliding",
-        "adaptive-scan",
-        "first-fit[engine=literal]",
-        "best-fit[measure=smallest-box]",
-    ] {
+    for name in ["frame-sliding", "adaptive-scan", "best-fit[measure=smallest-box]"] {
         let error = try_build(name, "torus:4x4").err().expect("not on a torus");
         assert!(error.contains("needs a mesh"), "{error}");
     }
@@ -280,26 +258,4 @@ fn shapes_are_tried_in_order() {
     assert_eq!(serve("first-fit", 5), Err(Refusal::TooFewFree));
     // A request of five processors becomes 3 x 2, which is more than the number of free processors.
     assert_eq!(on_empty("first-fit", "3x4").serve(Request::of_size(5)).len(), 6);
-}
-
-/// The literal engine counts the processors that the published loops touch.
-#[test]
-fn the_literal_engine_counts_operations() {
-    let mut machine = Machine::new("3x3".parse().expect("a mesh"));
-    let mut allocator = build("first-fit[engine=literal]", machine.topology());
-    let mut chosen = Vec::new();
-    allocator.allocate(&machine, request([2, 2, 1]), &mut chosen).expect("all is free");
-    machine.occupy(&chosen);
-    // The nine operations are one base, four processors of its frame, and four marked processors.
-    assert_eq!(allocator.stats().census.expect("units").operations, 9);
-    let refused = allocator.allocate(&machine, request([2, 2, 1]), &mut Vec::new());
-    assert_eq!(refused, Err(Refusal::Fragmented));
-    // There are nine bases. Five of the nine bases are free; the frames at these bases are cut to 2, 2, 2, 2 and 1
-    // processors.
-    assert_eq!(allocator.stats().census.expect("units").operations, 9 + 9 + 9);
-    machine.release(&chosen);
-    allocator.on_event(&machine, MachineEvent::Released(&chosen));
-    assert_eq!(allocator.stats().census.expect("units").operations, 9 + 9 + 9 + 9);
-    allocator.begin(&RunSetup::default()).expect("it works");
-    assert_eq!(allocator.stats().census, Some(Census::default()));
 }

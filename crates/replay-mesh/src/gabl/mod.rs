@@ -29,7 +29,7 @@ use crate::busy_list::placer::Placer;
 use replay_engine::allocator::explain::ExplanationLog;
 use replay_engine::allocator::submesh::{SubMesh, volume};
 use replay_engine::allocator::{
-    Allocator, Capabilities, Engine, MachineEvent, Refusal, Request, RunSetup, Stats, require_free,
+    Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats, require_free,
 };
 use replay_engine::machine::Machine;
 use replay_engine::topology::{Grid, NodeId};
@@ -59,13 +59,11 @@ pub struct GablOptions {
     pub rotate: bool,
     /// Choice of the side that shrinks if several sides are equally long.
     pub tie_shrink: TieShrink,
-    /// Implementation of the search.
-    pub engine: Engine,
 }
 
 impl Default for GablOptions {
     fn default() -> Self {
-        Self { rotate: true, tie_shrink: TieShrink::default(), engine: Engine::default() }
+        Self { rotate: true, tie_shrink: TieShrink::default() }
     }
 }
 
@@ -73,13 +71,18 @@ impl Gabl {
     /// Creates an allocator for a mesh. Wrapped dimensions are treated as if they did not wrap.
     pub fn new(grid: &Grid, options: GablOptions) -> Self {
         Self {
-            placer: Placer::new(grid, options.rotate, options.engine).with_map(),
+            placer: Placer::new(grid, options.rotate).with_map(),
             tie_shrink: options.tie_shrink,
             shapes: HashMap::new(),
             blocks: 0,
             searches: 0,
             explanation: ExplanationLog::default(),
         }
+    }
+
+    /// Makes every search list all free positions, as published.
+    pub(crate) fn listing_all(self) -> Self {
+        Self { placer: self.placer.listing_all(), ..self }
     }
 
     fn shape(&mut self, size: u32) -> Option<[u16; 3]> {

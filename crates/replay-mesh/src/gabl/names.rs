@@ -1,8 +1,8 @@
 //! Table of `gabl`.
 
-use crate::busy_list::{ENGINE, MESH};
+use crate::busy_list::MESH;
 use crate::gabl::{Gabl, GablOptions, TieShrink};
-use replay_engine::allocator::{Allocator, AllocatorOptions, Engine, mesh_of};
+use replay_engine::allocator::{Allocator, AllocatorOptions, mesh_of};
 use replay_engine::naming::{Entry, Table, kind};
 use replay_engine::topology::Topology;
 
@@ -25,7 +25,6 @@ pub fn table() -> Table<GablOptions> {
             kind::one_of(&TieShrink::ALL),
             "side that shrinks if several sides are equally long: the first (a) or the last (b)",
             |o| &mut o.tie_shrink,
-        )
-        .param("engine", kind::one_of(&Engine::ALL), ENGINE, |o| &mut o.engine);
+        );
     Table::new("allocator", [gabl])
 }

@@ -3,7 +3,7 @@ mod list_implementation;
 use self::list_implementation::ListImplementation;
 use crate::mbs::*;
 use proptest::prelude::*;
-use replay_contract::{Bench, starts_and_ends};
+use replay_contract::{Bench, check_names, starts_and_ends};
 use replay_engine::topology::Coord;
 
 /// Base and longest side.
@@ -258,14 +258,13 @@ proptest! {
 #[test]
 fn names_and_machines_are_checked() {
     assert!(table().names().eq(["mbs", "granular-mbs", "octet-mbs"]));
-    let canonical = |text: &str| {
-        let spec = crate::allocator(text);
-        spec.map(|spec| spec.to_string()).map_err(|e| e.to_string())
-    };
-    assert_eq!(canonical("mbs[splitting=ahead]").as_deref(), Ok("mbs"));
-    assert_eq!(canonical("mbs[splitting=on-demand]").as_deref(), Ok("mbs[splitting=on-demand]"));
-    assert!(canonical("mbs[splitting=late]").expect_err("none").contains("ahead, on-demand"));
-    assert!(canonical("granular-mbs[splitting=ahead]").is_err());
+    let canonical =
+        [("mbs[splitting=ahead]", "mbs"), ("mbs[splitting=on-demand]", "mbs[splitting=on-demand]")];
+    let invalid = [
+        ("mbs[splitting=late]", "ahead, on-demand"),
+        ("granular-mbs[splitting=ahead]", "unknown parameter"),
+    ];
+    check_names(crate::allocator, &canonical, &invalid);
     let builds = |name: &str, machine: &str| {
         let topology: Topology = machine.parse().expect("a machine");
         crate::allocator(name).expect("known").build(&topology, 0).is_ok()

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use crate::paging::*;
 use proptest::prelude::*;
-use replay_contract::{Bench, Expected, Oracle, starts_and_ends};
+use replay_contract::{Bench, Expected, Oracle, check_names, starts_and_ends};
 
 /// Index and processors of a page.
 type Page = (usize, Vec<NodeId>);
@@ -135,22 +135,17 @@ fn pages_follow_the_index() {
 
 #[test]
 fn names_have_one_canonical_form() {
-    let canonical = |text: &str| {
-        let spec = crate::allocator(text);
-        spec.map(|spec| spec.to_string()).map_err(|e| e.to_string())
-    };
-    assert_eq!(canonical("paging[size=0,index=row-major]").as_deref(), Ok("paging"));
-    assert_eq!(
-        canonical("paging[size=2,index=snake]").as_deref(),
-        Ok("paging[index=snake,size=2]")
-    );
-    assert_eq!(
-        canonical("paging[walk=last-taken,size=2]").as_deref(),
-        Ok("paging[size=2,walk=last-taken]")
-    );
-    assert!(canonical("paging[size=16]").expect_err("too large").contains("from 0 to 15"));
-    assert!(canonical("paging[size=-1]").is_err());
-    assert!(canonical("paging[index=hilbert]").expect_err("not one").contains("shuffled-snake"));
+    let canonical = [
+        ("paging[size=0,index=row-major]", "paging"),
+        ("paging[size=2,index=snake]", "paging[index=snake,size=2]"),
+        ("paging[walk=last-taken,size=2]", "paging[size=2,walk=last-taken]"),
+    ];
+    let invalid = [
+        ("paging[size=16]", "from 0 to 15"),
+        ("paging[size=-1]", "from 0 to 15"),
+        ("paging[index=hilbert]", "shuffled-snake"),
+    ];
+    check_names(crate::allocator, &canonical, &invalid);
 }
 
 proptest! {

@@ -176,7 +176,7 @@ struct Bench {
 impl Bench {
     fn new(machine: &str, strategy: &str) -> Result<Self, VerifyError> {
         let topology: Topology = machine.parse().map_err(defect)?;
-        let spec = replay_strategies::allocator(strategy).map_err(defect)?;
+        let spec = crate::allocator(strategy).map_err(defect)?;
         let allocator = spec.build(&topology, 0).map_err(defect)?;
         let grid = topology.grid().ok_or_else(|| defect("a worked example needs a mesh"))?.clone();
         Ok(Self { grid, machine: Machine::new(topology), allocator })

@@ -149,7 +149,7 @@ impl Key<'_> {
         Ok(Point {
             stream,
             scheduler: replay_strategies::scheduler(self.scheduler).map_err(defect)?,
-            allocator: replay_strategies::allocator(self.strategy).map_err(defect)?,
+            allocator: crate::allocator(self.strategy).map_err(defect)?,
             life,
             counting: Default::default(),
             topology,

@@ -110,7 +110,6 @@ fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
         "turning-best-fit[shape=any]",
         "busy-list[shape=near-square]",
         "anca[shape=near-square,cuts=2]",
-        "first-fit[engine=literal,shape=near-square]",
         "frame-sliding[shape=near-square]",
         "frame-sliding[rows=first,shape=near-square]",
         "adaptive-scan[shape=near-square]",

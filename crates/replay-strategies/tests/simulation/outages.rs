@@ -87,12 +87,11 @@ fn run_on(
 }
 
 /// Strategies with parameters, in addition to the registered names.
-const VARIANTS: [&str; 7] = [
+const VARIANTS: [&str; 6] = [
     "mc1x1[tie=2,13,20,6]",
     "mc1x1[tie=auto,shadows=2,every=16]",
     "snake-first-fit",
     "paging[size=1]",
-    "gabl[engine=literal]",
     "placements[tie=1,1,1,1,1,1]",
     "rsr[inner=buddy]",
 ];

@@ -10,6 +10,8 @@ use crate::sanitize::excerpt;
 pub struct Entry<T> {
     pub(super) name: String,
     words: Vec<Word>,
+    /// Names of options of this entry that are printed instead of the name with parameters.
+    forms: Vec<(String, T)>,
     about: String,
     source: &'static str,
     default: T,
@@ -41,6 +43,7 @@ impl<T: Value> Entry<T> {
         Self {
             name: name.into(),
             words: Vec::new(),
+            forms: Vec::new(),
             about: String::new(),
             source: "",
             default,
@@ -70,6 +73,13 @@ impl<T: Value> Entry<T> {
     pub fn short_for(mut self, key: &'static str, words: &[(&'static str, &'static str)]) -> Self {
         let word = |&(word, value)| Word { word, set: Some((key, value)) };
         self.words.extend(words.iter().map(word));
+        self
+    }
+
+    /// Adds names of their own for options, which are printed instead of the name of the entry with parameters. A name may
+    /// not be followed by parameters.
+    pub fn forms(mut self, forms: impl IntoIterator<Item = (String, T)>) -> Self {
+        self.forms.extend(forms);
         self
     }
 
@@ -161,13 +171,19 @@ impl<T: Value> Entry<T> {
     }
 
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(&self.name[..]).chain(self.words.iter().map(|word| word.word))
+        let words = self.words.iter().map(|word| word.word);
+        std::iter::once(&self.name[..]).chain(words).chain(self.form_names())
+    }
+
+    fn form_names(&self) -> impl Iterator<Item = &str> {
+        self.forms.iter().map(|(form, _)| &form[..])
     }
 
     pub(super) fn describe(&self) -> Description {
         Description {
             name: self.name.clone(),
-            aliases: self.words.iter().map(|word| word.word).collect(),
+            aliases: self.words().skip(1).map(str::to_string).collect(),
+            forms: self.form_names().map(str::to_string).collect(),
             about: self.about.clone(),
             source: self.source,
             parameters: self.params.iter().map(|param| param.describe(&self.default)).collect(),
@@ -181,7 +197,11 @@ impl<T: Value> Entry<T> {
 
     /// Parses the parameters in `name`, which must be the name or an alias of this entry, and returns the options.
     pub(super) fn read(&self, kind: &'static str, name: &StrategyName) -> Result<T, NameError> {
-        let mut options = self.default.clone();
+        let form = self.forms.iter().find(|(form, _)| *form == name.name);
+        if let Some((key, _)) = name.parameters.first().filter(|_| form.is_some()) {
+            return Err(no_parameter(kind, name, key, &[]));
+        }
+        let mut options = form.map_or(&self.default, |(_, options)| options).clone();
         let word = self.words.iter().find(|word| word.word == name.name);
         if let Some((key, value)) = word.and_then(|word| word.set) {
             if name.get(key).is_some() {
@@ -250,6 +270,9 @@ impl<T: Value> Entry<T> {
     /// default and the previous keys. Returns `None` if a parameter does not apply to these options or cannot be
     /// printed.
     pub(super) fn write(&self, options: &T) -> Option<(StrategyName, bool)> {
+        if let Some((form, _)) = self.forms.iter().find(|(_, form)| form == options) {
+            return Some((StrategyName::plain(form), true));
+        }
         let mut name = StrategyName::plain(&self.name);
         let mut printed = self.default.clone();
         for param in &self.params {

@@ -69,11 +69,22 @@ pub struct Description {
     /// The name.
     pub name: String,
     /// Other accepted names.
-    pub aliases: Vec<&'static str>,
+    pub aliases: Vec<String>,
+    /// Those of the aliases that are printed instead of the name with parameters.
+    #[serde(skip)]
+    pub forms: Vec<String>,
     /// Description of the strategy.
     pub about: String,
     /// Source of the definition.
     pub source: &'static str,
     /// The parameters.
     pub parameters: Vec<Parameter>,
+}
+
+impl Description {
+    /// Returns the names that are printed for options of this entry: the forms, or the name if there are no forms.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let name = Some(&self.name).filter(|_| self.forms.is_empty());
+        name.into_iter().chain(&self.forms).map(String::as_str)
+    }
 }

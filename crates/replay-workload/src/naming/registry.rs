@@ -111,9 +111,11 @@ impl<S> Registry<S> {
         }
     }
 
-    /// Returns the canonical names.
+    /// Returns the canonical names; an entry with [forms](super::Entry::forms) has the names of its forms.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.members.iter().flat_map(|member| member.descriptions.iter().map(|d| &d.name[..]))
+        self.members
+            .iter()
+            .flat_map(|member| member.descriptions.iter().flat_map(Description::names))
     }
 
     /// Returns the descriptions of all strategies.
@@ -126,6 +128,6 @@ impl<S> Member<S> {
     fn words(&self) -> impl Iterator<Item = &str> {
         self.descriptions
             .iter()
-            .flat_map(|d| std::iter::once(&d.name[..]).chain(d.aliases.iter().copied()))
+            .flat_map(|d| std::iter::once(&d.name).chain(&d.aliases).map(String::as_str))
     }
 }

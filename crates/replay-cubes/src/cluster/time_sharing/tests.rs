@@ -49,6 +49,16 @@ fn elmer(machine: &str, guarded: bool) -> Elmer {
     Elmer::new(topology.cluster().expect("a cluster"), selection, Hosts::PLAIN, 0)
 }
 
+/// Returns the service of a cluster on which starts and ends have costs, in ticks of a millisecond.
+fn with_costs(hosts: u32, levels: u32) -> TimeSharing<'static> {
+    let sharing = Sharing {
+        hosts: Hosts { costs: true, ..Hosts::PLAIN },
+        ticks_per_second: 1000.0,
+        ..Sharing::PLAIN
+    };
+    TimeSharing::new(Cluster::new(hosts, levels).expect("small"), sharing, &[])
+}
+
 /// Returns jobs that request 4, 3, 2, 4 and 1 of six hosts, in this order.
 fn vector() -> Vec<Job> {
     vec![
@@ -100,13 +110,7 @@ fn the_guard_keeps_the_fifth_job_below_the_fourth() {
 
 #[test]
 fn start_and_end_costs_delay_work_and_release() {
-    let sharing = Sharing {
-        hosts: Hosts { costs: true, ..Hosts::PLAIN },
-        ticks_per_second: 1000.0,
-        ..Sharing::PLAIN
-    };
-    let cluster = Cluster::new(6, 1).expect("small");
-    let mut service = TimeSharing::new(cluster, sharing, &[]);
+    let mut service = with_costs(6, 1);
     let jobs = [Job::exact(0, 1000, 6), Job::exact(0, 1000, 1)];
     let log = run("cluster:6", &jobs, &mut elmer("cluster:6", true), Some(&mut service));
     // The first job takes 103 ms to start, 1 s to run and 57 ms to end. The second job takes 59 ms
@@ -116,13 +120,7 @@ fn start_and_end_costs_delay_work_and_release() {
 
 #[test]
 fn a_starting_job_uses_no_processor() {
-    let sharing = Sharing {
-        hosts: Hosts { costs: true, ..Hosts::PLAIN },
-        ticks_per_second: 1000.0,
-        ..Sharing::PLAIN
-    };
-    let cluster = Cluster::new(1, 2).expect("small");
-    let mut service = TimeSharing::new(cluster, sharing, &[]);
+    let mut service = with_costs(1, 2);
     let jobs = [Job::exact(0, 100, 1), Job::exact(0, 100, 1)];
     let log = run("cluster:1x2", &jobs, &mut elmer("cluster:1x2", true), Some(&mut service));
     // Both jobs are ready at 59, but the slot of the second job is below the slot of the first job.

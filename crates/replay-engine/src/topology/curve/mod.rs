@@ -40,7 +40,7 @@ impl Curve {
     ];
 
     /// Returns the name used on the command line.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Curve::RowMajor => "row-major",
             Curve::Snake => "snake",

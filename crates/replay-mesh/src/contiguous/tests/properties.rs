@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::contiguous::reference::{self, bases, frame, grid};
 use crate::contiguous::scan::Scan;
-use crate::contiguous::tests::{MESH_STRATEGIES, choice, on, on_empty, request, serve};
+use crate::contiguous::tests::{MESH_STRATEGIES, choice, on_empty, request, serve};
 use proptest::prelude::*;
 use replay_contract::{Expected, Oracle, starts_and_ends};
 use replay_engine::allocator::submesh::{SubMesh, permutations, volume};
@@ -191,25 +191,6 @@ proptest! {
             let turned = permutations(sides, grid(&machine).dimensions()).find_map(first);
             prop_assert_eq!(choice(&format!("turning-{name}"), &machine, sides), turned);
         }
-    }
-
-    #[test]
-    fn both_engines_make_the_same_choice(
-        machine in any_machine(MESHES.to_vec()),
-        sides in proptest::array::uniform3(1u16..5),
-        turn: bool,
-        column_major: bool,
-        shape in proptest::sample::select(vec!["factors", "near-square", "any"]),
-        size in 1u32..40,
-    ) {
-        let strategy = if turn { "turning-first-fit" } else { "first-fit" };
-        let scan = if column_major { "column-major" } else { "row-major" };
-        let choices = ["fast", "literal"].map(|engine| {
-            let name = format!("{strategy}[scan={scan},shape={shape},engine={engine}]");
-            let sides = on_grid(&machine, sides);
-            [request(sides), Request::of_size(size)].map(|request| on(&name, &machine).start(request))
-        });
-        prop_assert_eq!(&choices[0], &choices[1]);
     }
 
     #[test]

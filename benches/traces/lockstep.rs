@@ -6,12 +6,12 @@
 //! have the same free processors share one machine state; without sharing, the number of states would be the number of
 //! vectors times the number of jobs. Absent logs are reported and skipped.
 //!
-//! `cargo bench --bench lockstep`
+//! `cargo bench --bench traces -- lockstep`
 
-use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::common::{Failure, trace};
 use replay::allocator::ties::{TieConfig, TieVector};
 use replay::cancel::CancelToken;
 use replay::centre::{BatchReplay, CentreOptions};
@@ -20,7 +20,7 @@ use replay::experiment::{Cell, Measure, RunContext, Trace, run_cell, run_togethe
 use replay::machine::Machine;
 use replay::scheduler::registry::SchedulerSpec;
 use replay::simulation::Simulation;
-use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
+use replay::workload::{Policy, Window, Workload};
 
 /// For each log, its machine and the numbers of vectors that are replayed together. On LANL-CM5, a search replays 142
 /// vectors together.
@@ -30,20 +30,18 @@ const LOGS: [(&str, &str, &[usize]); 3] = [
     ("LANL-CM5-1994-4.1-cln", "32x32", &[1, 64, 142]),
 ];
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let manifest = Manifest::embedded()?;
-    let search = SearchPath::from_env().with("../shared/traces");
+/// Measures all logs that are present.
+pub fn run(_: &[String]) -> Result<(), Failure> {
     println!("trace                    machine   vectors    states %  seconds per vector");
     for (log, machine, counts) in LOGS {
-        match search.resolve(log, &manifest) {
-            Ok(path) => measure(&path, log, machine, counts)?,
-            Err(absent) => println!("{log:<24} skipped: {absent}"),
+        if let Some(path) = trace(log)? {
+            measure(&path, log, machine, counts)?;
         }
     }
     Ok(())
 }
 
-fn measure(path: &Path, log: &str, machine: &str, counts: &[usize]) -> Result<(), Box<dyn Error>> {
+fn measure(path: &Path, log: &str, machine: &str, counts: &[usize]) -> Result<(), Failure> {
     let jobs = Workload::load(path, &Policy::JOHNSON, &Window::ALL, Default::default())?;
     let topology = machine.parse()?;
     let trace = Arc::new(Trace::new(Arc::new(jobs), topology, "johnson", &[]));
@@ -59,9 +57,9 @@ fn measure(path: &Path, log: &str, machine: &str, counts: &[usize]) -> Result<()
 }
 
 /// Returns the time of the replay per vector in seconds. The time excludes the schedule, which all vectors share.
-fn seconds(trace: &Arc<Trace>, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
+fn seconds(trace: &Arc<Trace>, vectors: &[TieVector]) -> Result<f64, Failure> {
     let stop = CancelToken::new();
-    let cell = |vector: &TieVector| -> Result<(u32, Cell), Box<dyn Error>> {
+    let cell = |vector: &TieVector| -> Result<(u32, Cell), Failure> {
         let allocator = replay::strategies::allocator(&format!("mc1x1[tie={vector}]"))?;
         let (trace, scheduler) = (trace.clone(), SchedulerSpec::fcfs());
         Ok((0, Cell { trace, scheduler, allocator, seed: 0 }))
@@ -76,7 +74,7 @@ fn seconds(trace: &Arc<Trace>, vectors: &[TieVector]) -> Result<f64, Box<dyn Err
 
 /// Returns the number of machine states in which a decision is made, in percent of the number of vectors times the
 /// number of jobs.
-fn states(trace: &Trace, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
+fn states(trace: &Trace, vectors: &[TieVector]) -> Result<f64, Failure> {
     let (jobs, stop) = (&trace.workload.jobs, CancelToken::new());
     let processors = trace.topology.processors() as u32;
     let mut fcfs = SchedulerSpec::fcfs().build(processors);

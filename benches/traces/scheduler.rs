@@ -1,28 +1,24 @@
 //! Measures, for every discipline, the time to schedule a trace as a function of the length of the queue.
 //!
 //! All jobs are submitted within the first minutes to a machine of 1024 processors, so that the queue is as long as the
-//! trace, and then drains. Sizes and run times (10 seconds to three hours) are log-uniform; estimates are one to four
-//! times the run time. The time per job is the time of the complete trace divided by its number of jobs; it should
+//! trace, and then drains. The time per job is the time of the complete trace divided by its number of jobs; it should
 //! hardly grow with the number of jobs.
 //!
-//! `cargo bench --bench scheduler -- results/benchmarks` writes `scheduler.csv` into that folder. Conservative
+//! `cargo bench --bench traces -- scheduler results/benchmarks` writes `scheduler.csv` into that folder. Conservative
 //! backfilling is measured with shorter queues unless the argument `full` is given. Any other argument selects the
 //! schedulers whose names start with this argument.
 
-use std::error::Error;
 use std::path::Path;
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use super::common::{Failure, cpu_seconds, queue};
 use replay::cancel::CancelToken;
 use replay::scheduler::registry::SchedulerSpec;
 use replay::simulation::Timeline;
 use replay::workload::Job;
-use rustix::time::{ClockId, clock_gettime};
 
 const PROCESSORS: u32 = 1024;
-const LENGTHS: [usize; 4] = [10_000, 20_000, 40_000, 80_000];
-const SHORT: [usize; 4] = [1_000, 2_000, 4_000, 8_000];
+const LENGTHS: [u32; 4] = [10_000, 20_000, 40_000, 80_000];
+const SHORT: [u32; 4] = [1_000, 2_000, 4_000, 8_000];
 
 const SCHEDULERS: [&str; 10] = [
     "fcfs",
@@ -37,36 +33,9 @@ const SCHEDULERS: [&str; 10] = [
     "conservative[order=shortest]",
 ];
 
-fn jobs(count: usize) -> Vec<Job> {
-    let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let mut job = |number: usize| {
-        let size = f64::from(PROCESSORS).powf(rng.random::<f64>()) as u32;
-        let run = (10.0 * 1000f64.powf(rng.random::<f64>())) as i64;
-        let estimate = (run as f64 * (1.0 + 3.0 * rng.random::<f64>())) as i64;
-        let submit = number as i64 / 100;
-        Job {
-            number: number as i64,
-            submit,
-            run,
-            estimate,
-            size,
-            line: 0,
-            shape: None,
-            limit: None,
-        }
-    };
-    (0..count).map(&mut job).collect()
-}
-
-/// Returns the CPU time of the thread in seconds, on which other processes have little effect.
-fn cpu_seconds() -> f64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
-}
-
 /// Returns the CPU time for a complete trace in seconds. The result is the minimum of three runs; if a run takes more
 /// than a second, no further run is made.
-fn seconds(scheduler: &SchedulerSpec, jobs: &[Job]) -> Result<f64, Box<dyn Error>> {
+fn seconds(scheduler: &SchedulerSpec, jobs: &[Job]) -> Result<f64, Failure> {
     let mut least = f64::INFINITY;
     for _ in 0..3 {
         let begin = cpu_seconds();
@@ -84,10 +53,8 @@ fn seconds(scheduler: &SchedulerSpec, jobs: &[Job]) -> Result<f64, Box<dyn Error
     Ok(least)
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    // `cargo bench` adds options.
-    let arguments: Vec<String> =
-        std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+/// Measures the disciplines that `arguments` select.
+pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let full = arguments.iter().any(|word| word == "full");
     let dir = arguments.iter().map(Path::new).find(|word| word.is_dir());
     let chosen: Vec<&str> = SCHEDULERS
@@ -101,11 +68,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let short = name.starts_with("conservative") && !full;
         let mut before: Option<f64> = None;
         for count in if short { SHORT } else { LENGTHS } {
-            let seconds = seconds(&scheduler, &jobs(count))?;
+            let seconds = seconds(&scheduler, &queue(PROCESSORS, count))?;
             // Each queue length is twice the previous queue length.
             let exponent =
                 before.map_or(String::new(), |before| format!("{:.2}", (seconds / before).log2()));
-            let each = 1e6 * seconds / count as f64;
+            let each = 1e6 * seconds / f64::from(count);
             let line = format!("{name},{count},{seconds:.3},{each:.2},{exponent}\n");
             print!("{line}");
             table += &line;

@@ -1,45 +1,25 @@
 //! Speed of the SWF reader and writer on one thread, with the LANL-CM5 trace in memory.
-//!
-//! The trace is searched for in `$REPLAY_TRACES`, `traces/` and `../shared/traces`. If the trace is absent, the
-//! benchmark prints a message and measures nothing.
 
 use std::hint::black_box;
 use std::io::Read;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use super::common::{Failure, trace};
+use criterion::{Criterion, Throughput, criterion_group};
 use replay::swf::{Decoder, Reader, Record, Writer};
-use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
+use replay::workload::{Policy, Window, Workload};
 
 const TRACE: &str = "LANL-CM5-1994-4.1-cln";
 
-/// Returns the text of the trace, or prints an error and returns `None`.
-fn text() -> Option<Vec<u8>> {
-    let search = SearchPath::from_env().with("../shared/traces");
-    let found = Manifest::embedded()
-        .map_err(|error| error.to_string())
-        .and_then(|manifest| search.resolve(TRACE, &manifest).map_err(|error| error.to_string()));
-    let path = match found {
-        Ok(path) => path,
-        Err(error) => {
-            eprintln!("SKIPPED: {error}");
-            return None;
-        }
-    };
+/// Returns the text of the trace; `None` if it is absent.
+fn text() -> Result<Option<Vec<u8>>, Failure> {
+    let Some(path) = trace(TRACE)? else { return Ok(None) };
     let mut text = Vec::new();
-    match std::fs::File::open(&path)
-        .and_then(Decoder::new)
-        .and_then(|mut decoder| decoder.read_to_end(&mut text))
-    {
-        Ok(_) => Some(text),
-        Err(error) => {
-            eprintln!("SKIPPED: {}: {error}", path.display());
-            None
-        }
-    }
+    Decoder::new(std::fs::File::open(path)?)?.read_to_end(&mut text)?;
+    Ok(Some(text))
 }
 
 fn swf(c: &mut Criterion) {
-    let Some(text) = text() else { return };
+    let Some(text) = text().expect("a readable trace") else { return };
     let mut group = c.benchmark_group("swf");
     group.throughput(Throughput::Bytes(text.len() as u64));
     group.bench_function("read", |b| {
@@ -81,4 +61,10 @@ fn swf(c: &mut Criterion) {
 }
 
 criterion_group!(benches, swf);
-criterion_main!(benches);
+
+/// Measures the trace if it is present.
+pub fn run(_: &[String]) -> Result<(), Failure> {
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+    Ok(())
+}

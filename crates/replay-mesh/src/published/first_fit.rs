@@ -18,7 +18,7 @@ use replay_engine::topology::{Coord, Grid, NodeId};
 /// The published procedures on a mesh. [`Census::operations`] counts the processors that are tried
 /// as a base, counted in a frame, marked, or scanned by a release.
 #[derive(Clone, Debug)]
-pub struct Literal {
+pub struct PublishedFirstFit {
     grid: Grid,
     shapes: Shapes,
     turn: bool,
@@ -29,13 +29,13 @@ pub struct Literal {
     census: Census,
 }
 
-impl Literal {
+impl PublishedFirstFit {
     /// Creates the strategy on `grid`. Wrapped dimensions are treated as if they did not wrap.
-    pub fn new(grid: &Grid, shaping: Shaping, turn: bool, scan: Scan) -> Self {
+    pub fn new(grid: &Grid, turn: bool) -> Self {
         Self {
-            shapes: Shapes::new(grid, shaping, false),
+            shapes: Shapes::new(grid, Shaping::default(), false),
             turn,
-            axes: scan.axes(grid),
+            axes: Scan::default().axes(grid),
             owners: vec![0; grid.processors()],
             jobs: 0,
             census: Census::default(),
@@ -84,7 +84,7 @@ fn count(grid: &Grid, machine: &Machine, base: Coord, sides: [u16; 3]) -> (u64, 
     (available, counted)
 }
 
-impl Allocator for Literal {
+impl Allocator for PublishedFirstFit {
     fn begin(&mut self, _setup: &RunSetup<'_>) -> Result<(), String> {
         self.owners.fill(0);
         self.jobs = 0;

@@ -5,11 +5,12 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use super::common::{Failure, trace};
+use criterion::{Criterion, criterion_group};
 use replay::cancel::CancelToken;
 use replay::experiment::{Cell, Measure, RunContext, Trace, run_cell};
 use replay::scheduler::registry::SchedulerSpec;
-use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
+use replay::workload::{Policy, Window, Workload};
 
 /// Trace, mesh and strategies of each group.
 const RUNS: [(&str, &str, &[&str]); 3] = [
@@ -31,13 +32,8 @@ const RUNS: [(&str, &str, &[&str]); 3] = [
 ];
 
 fn replays(criterion: &mut Criterion) {
-    let search = SearchPath::from_env().with("../shared/traces");
-    let manifest = Manifest::embedded().expect("the manifest is valid");
     for (name, mesh, strategies) in RUNS {
-        let Ok(path) = search.resolve(name, &manifest) else {
-            eprintln!("{name}: skipped, the trace is absent");
-            continue;
-        };
+        let Some(path) = trace(name).expect("the manifest is valid") else { continue };
         let jobs = Workload::load(path, &Policy::JOHNSON, &Window::ALL, Default::default());
         let jobs = Arc::new(jobs.expect("a valid trace"));
         let topology = mesh.parse().expect("a mesh");
@@ -45,7 +41,7 @@ fn replays(criterion: &mut Criterion) {
         let stop = CancelToken::new();
         let watch = RunContext::new(&stop);
         trace.schedule(&SchedulerSpec::fcfs(), &stop).expect("a schedule");
-        let mut group = criterion.benchmark_group(name);
+        let mut group = criterion.benchmark_group(format!("replay of {name}"));
         group.sample_size(10).measurement_time(Duration::from_secs(5));
         for strategy in strategies {
             let allocator = replay::strategies::allocator(strategy).expect("a strategy");
@@ -62,4 +58,10 @@ fn replays(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, replays);
-criterion_main!(benches);
+
+/// Measures all traces that are present.
+pub fn run(_: &[String]) -> Result<(), Failure> {
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+    Ok(())
+}

@@ -3,15 +3,15 @@
 //! Jobs of 1 to 512 nodes, with log-uniform sizes, start one after the other; random running jobs end while more than
 //! half of the nodes are busy. Only decisions are timed.
 //!
-//! `cargo bench --bench hierarchy [-- FILE.csv]` also writes the table to a file.
+//! `cargo bench --bench allocation -- hierarchy [FILE.csv]` also writes the table to a file.
 
 use std::collections::VecDeque;
-use std::error::Error;
 use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::common::Failure;
 use replay::allocator::{MachineEvent, Request};
 use replay::machine::Machine;
 use replay::topology::{NodeId, Topology};
@@ -31,8 +31,8 @@ const RULES: [(&str, &str); 9] = [
 ];
 const DECISIONS: usize = 20_000;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let file = std::env::args().skip(1).find(|argument| argument.ends_with(".csv"));
+/// Measures all rules and writes the table to the file, if one is given.
+pub fn run(words: &[String]) -> Result<(), Failure> {
     let mut rows = String::from("machine,allocator,decisions,us_per_decision\n");
     println!("{:<26} {:<26} {:>10} {:>12}", "machine", "allocator", "decisions", "us/decision");
     for (name, rule) in RULES {
@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{name:<26} {rule:<26} {DECISIONS:>10} {each:>12.2}");
         rows += &format!("\"{name}\",\"{rule}\",{DECISIONS},{each:.2}\n");
     }
-    if let Some(file) = file {
+    if let Some(file) = words.first() {
         std::fs::write(file, rows)?;
     }
     Ok(())

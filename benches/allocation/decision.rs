@@ -4,12 +4,13 @@
 //! release, pairwise L1) is divided by the number of jobs. The number of jobs doubles until a replay takes
 //! long enough to be timed.
 //!
-//! `cargo bench --bench decision -- results/benchmarks` writes `decision.csv` and its plot into
+//! `cargo bench --bench allocation -- decision results/benchmarks` writes `decision.csv` and its plot into
 //! that folder.
 
 use std::path::Path;
 use std::sync::Arc;
 
+use super::common::Failure;
 use replay::cancel::CancelToken;
 use replay::experiment::{Cell, Measure, RunContext, Trace, run_cell};
 use replay::plot::{FigureStyle, Line, Lines, Plots, Point, save};
@@ -24,7 +25,7 @@ const STRATEGIES: [&str; 7] =
 const LONG_ENOUGH: f64 = 0.5;
 const MOST_JOBS: usize = 64_000;
 
-fn workload(side: u32, jobs: usize) -> Result<Workload, Box<dyn std::error::Error>> {
+fn workload(side: u32, jobs: usize) -> Result<Workload, Failure> {
     let processors = side * side;
     let model = LublinFeitelson::batch_and_interactive(processors).with_load(0.8);
     let mut text = Vec::new();
@@ -34,7 +35,7 @@ fn workload(side: u32, jobs: usize) -> Result<Workload, Box<dyn std::error::Erro
 }
 
 /// Returns the time per decision in ns, and the number of jobs of the replay.
-fn measure(strategy: &str, side: u32) -> Result<(f64, usize), Box<dyn std::error::Error>> {
+fn measure(strategy: &str, side: u32) -> Result<(f64, usize), Failure> {
     let mut jobs = 250;
     loop {
         let topology = format!("{side}x{side}").parse()?;
@@ -51,9 +52,8 @@ fn measure(strategy: &str, side: u32) -> Result<(f64, usize), Box<dyn std::error
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // `cargo bench` adds options.
-    let dir = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+/// Measures all strategies and writes table and figure into the folder, if one is given.
+pub fn run(words: &[String]) -> Result<(), Failure> {
     let mut plot = Lines {
         title: "Cost of a decision against mesh side".to_string(),
         subtitle: vec![
@@ -79,8 +79,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         plot.lines.push(line);
     }
-    if let Some(dir) = dir {
-        let dir = Path::new(&dir);
+    if let Some(dir) = words.first() {
+        let dir = Path::new(dir);
         save(&Plots::new(dir, FigureStyle::default()), "decision", &plot)?;
         // Overwrites the table that the plot has written, because that table has no job counts.
         std::fs::write(dir.join("decision.csv"), table)?;

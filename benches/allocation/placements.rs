@@ -4,11 +4,11 @@
 //! The number of decisions, including those without a free box, is divided by the time of the run (decisions, starts,
 //! ends). The fastest of three streams is reported.
 //!
-//! `cargo bench --bench placements`
+//! `cargo bench --bench allocation -- placements`
 
-use std::error::Error;
 use std::time::Instant;
 
+use super::common::Failure;
 use replay::backlog::{Bench, Estimates, Mix, Rule};
 use replay::cancel::CancelToken;
 use replay::experiment::RunContext;
@@ -18,7 +18,8 @@ use replay::topology::Topology;
 const JOBS: usize = 8_000;
 const STREAMS: u64 = 3;
 
-fn main() -> Result<(), Box<dyn Error>> {
+/// Measures all rules.
+pub fn run(_: &[String]) -> Result<(), Failure> {
     let topology: Topology = "torus:16x16x16".parse()?;
     println!("anchors   window  rule     decisions   decisions/s");
     for (spacing, anchors) in Anchors::ALL.iter().take(2) {

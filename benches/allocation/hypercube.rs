@@ -7,7 +7,8 @@
 
 use std::time::{Duration, Instant};
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use super::common::Failure;
+use criterion::{Criterion, criterion_group};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use replay::allocator::{Allocator, MachineEvent, Request, RunSetup};
@@ -27,7 +28,7 @@ const STRATEGIES: [(&str, &str); 8] = [
 ];
 
 /// Places jobs until `attempts` requests have been tried, and returns the time in the allocator.
-fn run(cube: &Hypercube, allocator: &mut dyn Allocator, attempts: u64) -> Duration {
+fn time(cube: &Hypercube, allocator: &mut dyn Allocator, attempts: u64) -> Duration {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut machine = Machine::new(Topology::Hypercube(*cube));
     allocator.begin(&RunSetup::default()).expect("the allocator can begin a run");
@@ -74,7 +75,7 @@ fn decisions(criterion: &mut Criterion) {
                 bencher.iter_custom(|attempts| {
                     // This number of attempts is enough to fill the machine.
                     let rounds = attempts.max(20_000);
-                    run(&cube, allocator.as_mut(), rounds).mul_f64(attempts as f64 / rounds as f64)
+                    time(&cube, allocator.as_mut(), rounds).mul_f64(attempts as f64 / rounds as f64)
                 });
             });
         }
@@ -86,4 +87,10 @@ criterion_group! {
     config = Criterion::default().sample_size(10).measurement_time(Duration::from_secs(2));
     targets = decisions
 }
-criterion_main!(benches);
+
+/// Measures all strategies.
+pub fn run(_: &[String]) -> Result<(), Failure> {
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+    Ok(())
+}

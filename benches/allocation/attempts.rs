@@ -1,16 +1,16 @@
 //! Measures the time per allocation attempt for every strategy. The benchmark also measures the overhead ratios of
-//! Bani-Mohammad's thesis, with the published algorithms (`engine=literal`) and with the fast engines.
+//! Bani-Mohammad's thesis, with the published procedures and with the strategies of the project.
 //!
 //! FCFS schedules a saturated stream of jobs whose sides are at most half the side of the machine. The
 //! wall-clock time in the allocator, including refusals and releases, is divided by the number of attempts.
 //! Requests have shapes.
 //!
-//! `cargo bench --bench allocators -- results/benchmarks` writes `allocators.csv` and
+//! `cargo bench --bench allocation -- attempts results/benchmarks` writes `allocators.csv` and
 //! `overhead.csv` into that folder.
 
-use std::error::Error;
 use std::path::Path;
 
+use super::common::{Failure, saturated};
 use replay::allocator::registry::AllocatorSpec;
 use replay::cancel::CancelToken;
 use replay::scheduler::registry::SchedulerSpec;
@@ -32,7 +32,7 @@ fn overhead(
     scheduler: &SchedulerSpec,
     allocator: &AllocatorSpec,
     replication: u64,
-) -> Result<Overhead, Box<dyn Error>> {
+) -> Result<Overhead, Failure> {
     let topology: Topology = machine.parse()?;
     let jobs = stream.generate(1, replication)?;
     let mut built = allocator.build(&topology, 1)?;
@@ -44,22 +44,12 @@ fn overhead(
 
 /// Returns the time per attempt in ns: the minimum of three replications with different streams, or the time
 /// of one short stream if the strategy is slow.
-fn per_attempt(
-    machine: &str,
-    extents: [u16; 3],
-    strategy: &AllocatorSpec,
-) -> Result<f64, Box<dyn Error>> {
-    let half = extents.iter().copied().max().unwrap_or(2) / 2;
-    let mut stream = StochasticStream {
-        arrivals: Arrivals::Exponential { mean: 0.01 },
-        sides: format!("uniform[low=1,high={half}]").parse()?,
-        jobs: 250,
-        ..StochasticStream::new(extents)
-    };
+fn per_attempt(machine: &str, extents: [u16; 3], strategy: &AllocatorSpec) -> Result<f64, Failure> {
+    let mut stream = saturated(extents, 250)?;
     let run = |stream: &StochasticStream, replication| {
         let spent = overhead(machine, stream, &SchedulerSpec::fcfs(), strategy, replication)?;
         let nanoseconds = spent.time.as_nanos() as f64 / spent.attempts as f64;
-        Ok::<_, Box<dyn Error>>((nanoseconds, spent.time))
+        Ok::<_, Failure>((nanoseconds, spent.time))
     };
     let (first, time) = run(&stream, 0)?;
     if time.as_secs_f64() > 0.05 {
@@ -78,9 +68,9 @@ fn per_attempt(
 type Side = (&'static str, &'static str, &'static str, f64, &'static str, &'static str);
 
 const PARETO: &str = "pareto[k=15,q=4241,alpha=1]";
-const TFF: &str = "turning-first-fit[engine=literal]";
-const TBL: &str = "turning-busy-list[engine=literal]";
-const BL: &str = "busy-list[engine=literal]";
+const TFF: &str = "turning-first-fit";
+const TBL: &str = "turning-busy-list";
+const BL: &str = "busy-list";
 
 /// Published ratios of overhead (time per job) in percent. Each entry consists of the figure, the ratio, the numerator
 /// and the denominator.
@@ -118,9 +108,12 @@ const RATIOS: [(&str, f64, Side, Side); 5] = [
 ];
 
 /// Returns the time in the allocator per job in microseconds, averaged over three replications of 1000 jobs.
-fn per_job(side: Side, fast: bool) -> Result<f64, Box<dyn Error>> {
+fn per_job(side: Side, fast: bool) -> Result<f64, Failure> {
     let (machine, sides, service, load, scheduler, strategy) = side;
-    let strategy = if fast { strategy.replace("[engine=literal]", "") } else { strategy.into() };
+    let strategy = match fast {
+        true => replay::strategies::allocator(strategy)?,
+        false => replay::mesh::published::allocator(strategy)?,
+    };
     let topology: Topology = machine.parse()?;
     let grid = topology.grid().ok_or("a mesh")?;
     let stream = StochasticStream {
@@ -135,7 +128,7 @@ fn per_job(side: Side, fast: bool) -> Result<f64, Box<dyn Error>> {
             machine,
             &stream,
             &replay::strategies::scheduler(scheduler)?,
-            &replay::strategies::allocator(&strategy)?,
+            &strategy,
             replication,
         )?;
         seconds += spent.time.as_secs_f64();
@@ -143,17 +136,22 @@ fn per_job(side: Side, fast: bool) -> Result<f64, Box<dyn Error>> {
     Ok(1e6 * seconds / 3000.0)
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    // `cargo bench` adds options.
-    let dir = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+/// Measures all strategies and writes the tables into the folder, if one is given.
+pub fn run(words: &[String]) -> Result<(), Failure> {
     let mut table = String::from("strategy");
     MACHINES.iter().for_each(|(machine, _)| table += &format!(",{machine}"));
     table += "\n";
-    let literal = [TFF, "first-fit[engine=literal]", TBL, BL];
     let named = replay::strategies::standard().allocators.names();
     let sized = ["paging[size=1]", "paging[size=2]", "paging[size=3]", "midplane[unit=4x4x4]"];
-    for name in named.chain(sized).chain(literal) {
-        let spec = replay::strategies::allocator(name)?;
+    let mut strategies = Vec::new();
+    for name in named.chain(sized) {
+        strategies.push((name.to_string(), replay::strategies::allocator(name)?));
+    }
+    for name in [TFF, "first-fit", TBL, BL] {
+        let spec = replay::mesh::published::allocator(name)?;
+        strategies.push((format!("{name} (published)"), spec));
+    }
+    for (name, spec) in strategies {
         let mut row = format!("\"{name}\"");
         for (machine, extents) in MACHINES {
             // The entry is "-" if the strategy does not support the machine, or if the jobs never fit.
@@ -175,8 +173,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{row}");
         ratios += &format!("{row}\n");
     }
-    if let Some(dir) = dir {
-        let dir = Path::new(&dir);
+    if let Some(dir) = words.first() {
+        let dir = Path::new(dir);
         std::fs::write(dir.join("allocators.csv"), table)?;
         std::fs::write(dir.join("overhead.csv"), ratios)?;
     }

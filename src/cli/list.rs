@@ -19,7 +19,6 @@ use replay_engine::registries::Registries;
 use replay_engine::table::{Column, TableInfo, write_csv};
 use replay_engine::topology::{SYSTEMS, System, Topology};
 use replay_engine::workload::{Manifest, Policy, SearchPath, stochastic, synthetic};
-use replay_experiment::compare::Compared;
 use replay_experiment::contention::{ContentionJobRow, ContentionRun, Correlations};
 use replay_experiment::explained::steps::Step;
 use replay_experiment::fragmentation::FreeSpace;
@@ -34,6 +33,7 @@ use replay_network::Usage;
 use replay_network::packets::PacketResult;
 use replay_output::report::{Align, Sheet};
 use replay_published::{Audit, Check, SUITES};
+use replay_results::compare::Compared;
 use replay_slurm::hierarchy::check::Finding;
 
 /// Arguments of `replay list`.

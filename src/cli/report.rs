@@ -14,11 +14,11 @@ use super::result_kind::Kind;
 use super::write::{NamedOutput, OutputFile, check_apart};
 use replay_engine::number::grouped;
 use replay_engine::table::Records;
-use replay_experiment::compare::REPLAYED;
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_output::report::page::{
     self, BEGINNING, DOCTYPE, Folder, FolderError, compare_top_strategies, is_published,
 };
+use replay_results::compare::REPLAYED;
 use replay_results::read::{JobsTable, ReadError};
 
 /// Name of the page without `--write`.

@@ -43,6 +43,7 @@
 //! The metadata of Parquet files contains the meaning and unit of each column and the origin of the data. Files
 //! contain no wall-clock times, so equal results give equal bytes.
 
+pub mod compare;
 mod error;
 mod files;
 mod frame;

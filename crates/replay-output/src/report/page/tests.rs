@@ -2,12 +2,13 @@ use super::html::{format_value, rounded};
 use super::{Folder, MOST_ROWS};
 use replay_engine::metrics::SizeRow;
 use replay_engine::table::{Records, Table, TableInfo, Value};
-use replay_experiment::compare::JobRow;
 use replay_experiment::contention::ContentionRun;
 use replay_experiment::search::SearchRow;
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::sweep::Build;
 use replay_experiment::{RunResult, WithRun};
+use replay_results::compare::jobs_of;
+use replay_results::read::ReadError;
 
 fn page(folders: &[Folder], published: &[(String, Records)]) -> String {
     super::page(folders, published, &Build::default())
@@ -74,15 +75,8 @@ fn names_the_best_strategy_of_each_setting() {
 #[test]
 fn compares_the_top_strategy_by_its_jobs() {
     let mut folder = folder(&[("runs", RUNS)]);
-    let job = |run: i64, i: i64| JobRow {
-        number: i,
-        submit: 50_000 * i,
-        start: 50_000 * i,
-        size: 4,
-        label: -1,
-        measures: JobRow::measures([1.0, 2.0, 1.0, 20.0 - run as f64, 2.0]),
-    };
-    let jobs = |run: i64| Ok::<_, ()>((0..100).map(|i| job(run, i)).collect());
+    let job = |run: i64, i: i64| (i, 50_000 * i, 4, [1.0, 2.0, 1.0, 20.0 - run as f64, 2.0]);
+    let jobs = |run: i64| Ok(jobs_of(&(0..100).map(|i| job(run, i)).collect::<Vec<_>>())?);
     folder.comparisons = super::compare_top_strategies(&folder.tables, jobs).expect("no errors");
     let text = sentences(&folder);
     assert_eq!(
@@ -92,7 +86,9 @@ fn compares_the_top_strategy_by_its_jobs() {
          turnarounds are the same under all 2 strategies: none of them changes the schedule."
     );
     assert_eq!(text.len(), 3, "a sentence per setting and the method");
-    assert_eq!(super::compare_top_strategies(&folder.tables, Err), Err(1));
+    let unknown = |run| Err(ReadError::Table { path: "t".into(), what: format!("no run {run}") });
+    let error = super::compare_top_strategies(&folder.tables, unknown).expect_err("no jobs");
+    assert!(error.to_string().contains("no run 1"), "{error}");
 }
 
 /// Checks that a strategy that folds jobs is not ranked by distance, because folding shortens distances.

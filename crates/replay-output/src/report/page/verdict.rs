@@ -1,17 +1,19 @@
 use std::collections::BTreeMap;
 
+use polars::prelude::DataFrame;
+
 use super::folder::VERDICT;
 use super::html::rounded;
 use super::top_strategy::{METHOD, Runs, TopStrategyComparison};
 use replay_engine::metrics::{PairwiseMetrics, ScheduleMetrics, comparable};
 use replay_engine::number::{counted, grouped};
 use replay_engine::table::{Name, Record, Records, Table};
-use replay_experiment::compare::JobRow;
 use replay_experiment::contention::{Contention, ContentionRun};
 use replay_experiment::search::SearchRow;
-use replay_experiment::shaken::{ShakenRow, Significance, difference_text};
+use replay_experiment::shaken::{ShakenRow, Significance, Verdict, difference_text};
 use replay_experiment::stream::{Metric, Point, StreamRow};
 use replay_experiment::{RunKey, RunResult};
+use replay_results::read::ReadError;
 
 /// Rule by which the strategies of a table are ranked. Strategies are ranked in ascending order of the column `metric`.
 struct Rule {
@@ -135,10 +137,10 @@ fn settings(tables: &[Records]) -> Option<(&'static Rule, Vec<Group>)> {
 ///
 /// # Errors
 /// Returns the errors of `jobs`.
-pub fn compare_top_strategies<E>(
+pub fn compare_top_strategies(
     tables: &[Records],
-    mut jobs: impl FnMut(i64) -> Result<Vec<JobRow>, E>,
-) -> Result<Vec<Option<TopStrategyComparison>>, E> {
+    mut jobs: impl FnMut(i64) -> Result<DataFrame, ReadError>,
+) -> Result<Vec<Option<TopStrategyComparison>>, ReadError> {
     let Some((rule, groups)) = settings(tables) else { return Ok(Vec::new()) };
     let skipped = groups.len().saturating_sub(MOST);
     let of = |(place, group): (usize, &Group)| {
@@ -180,8 +182,8 @@ impl CopyDifference {
             None => "the same on every copy".to_string(),
             Some(difference) => {
                 let verdict = match self.significance.verdict(self.mean[0]) {
-                    "~" => "not significant",
-                    verdict => verdict,
+                    Verdict::NotSignificant => "not significant",
+                    verdict => verdict.word(),
                 };
                 format!("{difference}{unit} ({verdict})")
             }

@@ -5,31 +5,32 @@
 //! time ([`Blocks`]), because jobs close in time are not independent observations. If several pairs of runs are compared, the verdicts are corrected by
 //! Holm's method ([`correct`]), but the intervals are not. For every measure, smaller is better.
 
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use super::RunKey;
-use super::schedule_diff::StartChange;
-use super::shaken::Significance;
-use crate::contention::{Contention, ContentionJobRow};
+use polars::prelude::{
+    BooleanChunked, Column as Values, DataFrame, DataFrameJoinOps, JoinArgs, JoinType,
+    MaintainOrderJoin, PlSmallStr, PolarsResult, SortMultipleOptions,
+};
+
 use replay_engine::metrics::blocks::{Blocks, LEVEL, holm};
 use replay_engine::metrics::robust::Robust;
-use replay_engine::metrics::{JobMeasures, Placement, comparable};
+use replay_engine::metrics::{JobMeasures, Placement, Submitted, comparable};
 use replay_engine::table::{Column, Name, Table};
-
-/// Maximum number of measures of one [`JobTables`].
-pub const MOST_MEASURES: usize = 8;
+use replay_experiment::RunKey;
+use replay_experiment::contention::{Contention, ContentionJobRow};
+use replay_experiment::schedule_diff::StartChange;
+use replay_experiment::shaken::{Significance, Verdict};
 
 /// The tables of results that can be compared job by job, and the measures to compare.
 #[derive(PartialEq, Eq, Debug)]
 pub struct JobTables {
-    /// File stem of the table of runs, which has the columns of [`RunRow::KEY`] and `run`.
+    /// File stem of the table of runs, which has the columns of [`RunKey::NAMES`] and `run`.
     pub runs: &'static str,
     /// File stem of the table of jobs, which has the columns `run`, `job`, `submit`, `size` and the measures.
     pub jobs: &'static str,
     /// Column with the start times, in seconds of the trace; `None` if the table has no start times.
     pub start: Option<Name>,
-    /// Columns to compare, at most [`MOST_MEASURES`]. For each column, smaller values are better.
+    /// Columns to compare. For each column, smaller values are better.
     pub measures: &'static [Name],
 }
 
@@ -65,224 +66,178 @@ pub const CONTENDED: JobTables = JobTables {
     ],
 };
 
-/// A row of a table of runs.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RunRow {
-    /// Number of the run in its directory.
-    pub run: i64,
-    /// Values of the columns in [`KEY`](Self::KEY).
-    pub key: Vec<String>,
+/// Explains why two lists of runs have no run in common. Returns the columns in which the two most similar keys differ,
+/// with the value in `base` before the value in `other`.
+pub fn difference<'a>(
+    base: impl IntoIterator<Item = &'a RunKey>,
+    other: impl IntoIterator<Item = &'a RunKey> + Clone,
+) -> String {
+    let pairs = base.into_iter().flat_map(|a| other.clone().into_iter().map(move |b| (a, b)));
+    // Ties are broken by key, so that the order of the runs does not matter.
+    let alike = pairs.min_by_key(|(a, b)| (a.differing(b).count(), a.texts(), b.texts()));
+    let Some((base, other)) = alike else { return "there are no runs".to_string() };
+    let parts = RunKey::NAMES.into_iter().zip(base.texts().into_iter().zip(other.texts()));
+    let value_or_none = |text: String| if text.is_empty() { "none".to_string() } else { text };
+    let differences = parts.filter(|(_, (a, b))| a != b).map(|(name, (a, b))| {
+        let name = if name == RunKey::TOPOLOGY { "machine" } else { name.text() };
+        format!("{name} {} versus {}", value_or_none(a), value_or_none(b))
+    });
+    differences.collect::<Vec<_>>().join("; ")
 }
 
-impl RunRow {
-    /// The columns that identify a run.
-    pub const KEY: [Name; 8] = [
-        RunKey::TRACE,
-        RunKey::TOPOLOGY,
-        RunKey::SCHEDULER,
-        RunKey::ALLOCATOR,
-        RunKey::TIE,
-        RunKey::POLICY,
-        RunKey::SEED,
-        RunKey::COPY,
-    ];
-
-    /// Returns the values of [`KEY`](Self::KEY) for a run key.
-    pub fn key(key: &RunKey) -> Vec<String> {
-        let RunKey { trace, topology, scheduler, allocator, tie, policy, seed, copy } = key.clone();
-        let tie = tie.unwrap_or_default();
-        let (seed, copy) = (seed.to_string(), copy.to_string());
-        vec![trace, topology, scheduler, allocator, tie, policy, seed, copy]
-    }
-
-    /// Returns the columns of [`KEY`](Self::KEY) in which two runs differ.
-    pub fn differing<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = Name> + 'a {
-        let places = Self::KEY.into_iter().zip(self.key.iter().zip(&other.key));
-        places.filter(|(_, (own, other))| own != other).map(|(name, _)| name)
-    }
-
-    /// Explains why two lists of run keys have no key in common. Returns the columns in which the two most similar
-    /// keys differ, with the value in `base` before the value in `other`.
-    pub fn difference(base: &[&Vec<String>], other: &[&Vec<String>]) -> String {
-        let places = |a: &[String], b: &[String]| -> Vec<usize> {
-            (0..Self::KEY.len()).filter(|&place| a.get(place) != b.get(place)).collect()
-        };
-        let pairs = base.iter().flat_map(|&a| other.iter().map(move |&b| (places(a, b), a, b)));
-        // Ties are broken by key, so that the order of the runs does not matter.
-        let Some((differ, base, other)) = pairs.min_by_key(|(differ, a, b)| (differ.len(), *a, *b))
-        else {
-            return "there are no runs".to_string();
-        };
-        let value_or_none =
-            |text: &String| if text.is_empty() { "none".to_string() } else { text.clone() };
-        let differences = differ.iter().map(|&place| {
-            let name = Self::KEY[place];
-            let name = if name == RunKey::TOPOLOGY { "machine" } else { name.text() };
-            format!(
-                "{name} {} versus {}",
-                value_or_none(&base[place]),
-                value_or_none(&other[place])
-            )
-        });
-        differences.collect::<Vec<_>>().join("; ")
-    }
-
-    /// Name of the trace.
-    pub fn trace(&self) -> &str {
-        &self.key[0]
-    }
-
-    /// Returns trace, machine, scheduler and strategy, separated by spaces.
-    pub fn name(&self) -> String {
-        let named = self.key.iter().take(5).map(String::as_str).filter(|text| !text.is_empty());
-        named.collect::<Vec<_>>().join(" ")
-    }
-}
-
-/// A row of a table of jobs.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct JobRow {
-    /// Job number in the trace.
-    pub number: i64,
-    /// Submission, in seconds.
-    pub submit: i64,
-    /// Start, in seconds; 0 if the table has no start times.
-    pub start: i64,
-    /// Number of processors requested.
-    pub size: i64,
-    /// Value of the column by which jobs are grouped; -1 if the column has no value, or if jobs are not grouped.
-    pub label: i64,
-    /// Values of [`JobTables::measures`], in the same order; NaN for missing values.
-    pub measures: [f64; MOST_MEASURES],
-}
-
-impl JobRow {
-    /// Extends an array of measures to [`MOST_MEASURES`] with NaN.
-    pub fn measures<const N: usize>(values: [f64; N]) -> [f64; MOST_MEASURES] {
-        std::array::from_fn(|at| values.get(at).copied().unwrap_or(f64::NAN))
-    }
-}
-
-/// Pairs of jobs of two runs.
+/// Pairs of jobs of two runs: a data frame with a row per pair. Columns of the second run have the suffix [`OTHER`].
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
-    pairs: Vec<[JobRow; 2]>,
+    pairs: DataFrame,
     /// Number of jobs that occur in only one of the two runs.
     pub unpaired: usize,
 }
 
+/// Suffix of the columns of the second run of a pair.
+const OTHER: &str = "_other";
+
+/// Column with the number of earlier jobs of the run that have the same job number.
+const EARLIER: &str = "earlier";
+
 impl Pairs {
-    /// Pairs the jobs of two runs by job number. Both lists must be sorted by job number. If several jobs in a list
-    /// have the same number, they are paired in the order of the lists.
-    pub fn new(one: &[JobRow], other: &[JobRow]) -> Self {
-        let (mut pairs, mut unpaired) = (Vec::with_capacity(one.len().min(other.len())), 0);
-        let (mut i, mut j) = (0, 0);
-        while i < one.len() && j < other.len() {
-            match one[i].number.cmp(&other[j].number) {
-                Ordering::Less => (i, unpaired) = (i + 1, unpaired + 1),
-                Ordering::Greater => (j, unpaired) = (j + 1, unpaired + 1),
-                Ordering::Equal => {
-                    pairs.push([one[i], other[j]]);
-                    (i, j) = (i + 1, j + 1);
-                }
-            }
-        }
-        unpaired += one.len() - i + (other.len() - j);
-        Self { pairs, unpaired }
+    /// Pairs the jobs of two runs by job number. If several jobs of a run have the same number, they are paired in the
+    /// order of submission. [`JobsTable::of`](crate::read::JobsTable::of) returns the jobs of a run.
+    ///
+    /// # Errors
+    /// [`PolarsError`](polars::prelude::PolarsError) if a column is missing or has an unexpected type.
+    pub fn new(one: &DataFrame, other: &DataFrame) -> PolarsResult<Self> {
+        let key = [Submitted::JOB.text(), EARLIER];
+        let args = JoinArgs {
+            suffix: Some(PlSmallStr::from_static(OTHER)),
+            maintain_order: MaintainOrderJoin::Left,
+            ..JoinArgs::new(JoinType::Inner)
+        };
+        let pairs = numbered(one)?.join(&numbered(other)?, key, key, args, None)?;
+        Ok(Self { unpaired: one.height() + other.height() - 2 * pairs.height(), pairs })
     }
 
     /// Appends the pairs of another seed or perturbed copy. Jobs with the same submit time remain in the same block.
-    pub fn extend(&mut self, other: Self) {
-        self.pairs.extend(other.pairs);
+    ///
+    /// # Errors
+    /// The error of [`new`](Self::new).
+    pub fn extend(&mut self, other: Self) -> PolarsResult<()> {
         self.unpaired += other.unpaired;
-    }
-
-    /// Number of pairs.
-    pub fn len(&self) -> usize {
-        self.pairs.len()
+        self.pairs.vstack_mut_owned(other.pairs).map(drop)
     }
 
     /// Returns whether there are no pairs.
     pub fn is_empty(&self) -> bool {
-        self.pairs.is_empty()
+        self.pairs.height() == 0
     }
 
     /// Returns the size classes of the jobs, each as its smallest and largest size. The classes are 1, 2, 3 to 4, 5 to
     /// 8, and so on. Classes without jobs are omitted.
-    pub fn classes(&self) -> Vec<[i64; 2]> {
+    ///
+    /// # Errors
+    /// The error of [`new`](Self::new).
+    pub fn classes(&self) -> PolarsResult<Vec<[i64; 2]>> {
         let class = |size: i64| (size.max(1) as u64).next_power_of_two().trailing_zeros();
-        let mut classes: Vec<u32> = self.pairs.iter().map(|[job, _]| class(job.size)).collect();
-        classes.sort_unstable();
-        classes.dedup();
         let sizes = |class: u32| match class {
             0 => [1, 1],
             _ => [(1i64 << (class - 1)) + 1, 1i64 << class],
         };
-        classes.into_iter().map(sizes).collect()
+        let classes: BTreeSet<u32> =
+            self.pairs.column(Submitted::SIZE.text())?.i64()?.iter().flatten().map(class).collect();
+        Ok(classes.into_iter().map(sizes).collect())
     }
 
-    /// Returns the pairs by the label of the job in the first run, in the order of the labels.
-    pub fn by_label(&self) -> Vec<(i64, Self)> {
-        let mut groups: BTreeMap<i64, Self> = BTreeMap::new();
-        for pair in &self.pairs {
-            groups.entry(pair[0].label).or_default().pairs.push(*pair);
-        }
-        groups.into_iter().collect()
+    /// Returns the pairs by the value of a column in the first run, in ascending order. The value is `None` for jobs
+    /// without a value.
+    ///
+    /// # Errors
+    /// The error of [`new`](Self::new).
+    pub fn by_label(&self, column: Name) -> PolarsResult<Vec<(Option<i64>, Self)>> {
+        let parts = self.pairs.partition_by_stable([column.text()], true)?;
+        let labelled = parts.into_iter().map(|pairs| {
+            let label = pairs.column(column.text())?.i64()?.get(0);
+            Ok((label, Self { pairs, unpaired: 0 }))
+        });
+        let mut labelled = labelled.collect::<PolarsResult<Vec<_>>>()?;
+        labelled.sort_by_key(|(label, _)| *label);
+        Ok(labelled)
     }
 
-    /// Returns the start times of both jobs of each pair, ordered by job number.
-    pub fn start_changes(&self, names: [&str; 2]) -> Vec<StartChange> {
-        let start_change = |[one, other]: &[JobRow; 2]| StartChange {
+    /// Returns the start times of both jobs of each pair, ordered by job number. `start` is the column of start times.
+    ///
+    /// # Errors
+    /// The error of [`new`](Self::new).
+    pub fn start_changes(&self, names: [&str; 2], start: Name) -> PolarsResult<Vec<StartChange>> {
+        let column = |name: &str| -> PolarsResult<Vec<i64>> {
+            Ok(self.pairs.column(name)?.i64()?.iter().flatten().collect())
+        };
+        let [jobs, submits, sizes] =
+            [Submitted::JOB, Submitted::SUBMIT, Submitted::SIZE].map(|name| column(name.text()));
+        let (jobs, submits, sizes) = (jobs?, submits?, sizes?);
+        let starts = [column(start.text())?, column(&format!("{start}{OTHER}"))?];
+        let change = |i: usize| StartChange {
             base: names[0].to_string(),
             run: names[1].to_string(),
-            job: one.number,
-            submit: one.submit,
-            size: one.size,
-            starts: [one.start, other.start],
+            job: jobs[i],
+            submit: submits[i],
+            size: sizes[i],
+            starts: [starts[0][i], starts[1][i]],
         };
-        self.pairs.iter().map(start_change).collect()
+        Ok((0..jobs.len()).map(change).collect())
     }
 
     /// Returns, for each of the two runs, the job numbers and the values of a measure. A pair is omitted if at least
-    /// one of its two values is missing. `measure` is an index into [`JobTables::measures`].
-    pub fn values(&self, measure: usize) -> [Vec<(i64, f64)>; 2] {
-        let both = self.pairs.iter().filter_map(|pair| {
-            let [a, b] = pair.map(|job| (job.number, job.measures[measure]));
-            (a.1.is_finite() && b.1.is_finite()).then_some((a, b))
-        });
-        both.unzip::<_, _, Vec<_>, Vec<_>>().into()
+    /// one of its two values is missing.
+    ///
+    /// # Errors
+    /// The error of [`new`](Self::new).
+    pub fn values(&self, measure: Name) -> PolarsResult<[Vec<(i64, f64)>; 2]> {
+        let both = self.both(Submitted::JOB, measure)?.into_iter();
+        Ok(both.map(|(job, [a, b])| ((job, a), (job, b))).unzip::<_, _, Vec<_>, Vec<_>>().into())
+    }
+
+    /// Returns, for each pair with two values of a measure, an integer of the first job and both values.
+    fn both(&self, integer: Name, measure: Name) -> PolarsResult<Vec<(i64, [f64; 2])>> {
+        let integers = self.pairs.column(integer.text())?.i64()?;
+        let one = self.pairs.column(measure.text())?.f64()?;
+        let other = self.pairs.column(&format!("{measure}{OTHER}"))?.f64()?;
+        let pairs = integers.iter().zip(one.iter().zip(other.iter()));
+        let both = pairs.filter_map(|(integer, (a, b))| Some((integer?, [a?, b?])));
+        Ok(both.filter(|(_, [a, b])| a.is_finite() && b.is_finite()).collect())
     }
 
     /// Computes the change of a measure from the first run to the second run, over the jobs with sizes in a range.
-    /// `measure` is an index into [`JobTables::measures`] of `tables`.
+    ///
+    /// # Errors
+    /// The error of [`new`](Self::new).
     pub fn compare(
         &self,
         names: [&str; 2],
-        (tables, measure): (&JobTables, usize),
+        measure: Name,
         sizes: [i64; 2],
-    ) -> Compared {
-        let within = |[job, _]: &&[JobRow; 2]| (sizes[0]..=sizes[1]).contains(&job.size);
-        let values = self.pairs.iter().filter(within).filter_map(|pair| {
-            let [a, b] = pair.map(|job| job.measures[measure]);
-            (a.is_finite() && b.is_finite()).then_some((pair[0].submit, [a, b]))
-        });
-        let robust = [0, 1].map(|run| Robust::of(values.clone().map(|(_, of)| of[run])));
+    ) -> PolarsResult<Compared> {
+        let all = self.pairs.column(Submitted::SIZE.text())?.i64()?.iter();
+        let within: BooleanChunked = all
+            .map(|size| size.is_some_and(|size| (sizes[0]..=sizes[1]).contains(&size)))
+            .collect();
+        let within = Self { pairs: self.pairs.filter(&within)?, unpaired: 0 };
+        let values = within.both(Submitted::SUBMIT, measure)?;
+        let robust = [0, 1].map(|run| Robust::of(values.iter().map(|(_, of)| of[run])));
         let of_robust = |part: fn(Robust) -> f64| robust.map(|of| of.map_or(f64::NAN, part));
-        let (mut jobs, mut sums, mut lower, mut higher) = (0u64, [0.0; 2], 0u64, 0u64);
-        for (_, [a, b]) in values.clone() {
-            jobs += 1;
+        let (mut sums, mut lower, mut higher) = ([0.0; 2], 0u64, 0u64);
+        for &(_, [a, b]) in &values {
             sums = [sums[0] + a, sums[1] + b];
             lower += u64::from(b < a);
             higher += u64::from(b > a);
         }
-        let blocks = Blocks::new(values.map(|(submit, [a, b])| (submit, [b, a])));
+        let jobs = values.len() as u64;
+        let blocks = Blocks::new(values.iter().map(|&(submit, [a, b])| (submit, [b, a])));
         // `Blocks` computes the gain of the second run over the first run; the change is the negative gain.
         let gain = blocks.gain();
         let [least, most] = gain.interval;
-        Compared {
+        Ok(Compared {
             base: names[0].to_string(),
             run: names[1].to_string(),
-            measure: tables.measures[measure],
+            measure,
             sizes,
             class: None,
             jobs,
@@ -299,8 +254,22 @@ impl Pairs {
             blocks: blocks.len(),
             days: blocks.days,
             comparable: true,
-        }
+        })
     }
+}
+
+/// Sorts jobs by number and submission, and adds the column [`EARLIER`].
+fn numbered(jobs: &DataFrame) -> PolarsResult<DataFrame> {
+    let order = SortMultipleOptions::default().with_maintain_order(true);
+    let mut jobs = jobs.sort([Submitted::JOB.text(), Submitted::SUBMIT.text()], order)?;
+    let mut latest = (None, 0);
+    let earlier = jobs.column(Submitted::JOB.text())?.i64()?.iter().map(|job| {
+        latest = (job, if latest.0 == job { latest.1 + 1 } else { 0 });
+        latest.1
+    });
+    let earlier: Vec<i64> = earlier.collect();
+    jobs.with_column(Values::new(EARLIER.into(), earlier))?;
+    Ok(jobs)
 }
 
 /// The change of one measure between two runs.
@@ -360,9 +329,8 @@ impl Compared {
         Self { comparable, p, ..self }
     }
 
-    /// Returns the verdict: `~` if the runs are not comparable, `same` if no job differs, `better` or `worse` if `p` is
-    /// below [`LEVEL`], and `~` otherwise.
-    pub fn verdict(&self) -> &'static str {
+    /// Returns the verdict. A change is significant if the runs are comparable and `p` is below [`LEVEL`].
+    pub fn verdict(&self) -> Verdict {
         let significance = match () {
             () if !self.comparable => Significance::No,
             () if self.lower + self.higher == 0 => Significance::Same,
@@ -413,42 +381,64 @@ impl Table for Compared {
             C::new("higher_percent", "%", "share of jobs whose value is higher than in the base", share(|row| row.higher)),
             C::new("change_p", "", "p-value of the change: the probability, if the runs do not differ, of a change at least as large as the measured change, corrected by Holm's method; null if there are fewer than five blocks, and for distances if only one of the runs folds jobs", |row| row.p),
             C::new("comparisons", "", "change_p is corrected for this number of comparisons of the measure: all pairs of runs, either over all jobs or by class", |row| row.comparisons),
-            C::text("change_verdict", "better or worse if change_p is below 0.05, same if no job differs, else ~; also ~ for distances if only one of the runs folds jobs; smaller is better for every measure", |row| Some(row.verdict())),
+            C::text("change_verdict", "better or worse if change_p is below 0.05, same if no job differs, else ~; also ~ for distances if only one of the runs folds jobs; smaller is better for every measure", |row| Some(row.verdict().word())),
             C::new("time_blocks", "", "number of blocks of submission time for the interval", |row| row.blocks),
             C::new("block_days", "d", "length of a block", |row| row.days),
         ]
     }
 }
 
+/// Returns the jobs of a run for tests: number, submission, size, and the measures of [`REPLAYED`] of each job.
+#[doc(hidden)]
+pub fn jobs_of(rows: &[(i64, i64, i64, [f64; 5])]) -> PolarsResult<DataFrame> {
+    let measures = REPLAYED.measures.iter().enumerate().map(|(i, name)| {
+        let values: Vec<f64> = rows.iter().map(|row| row.3[i]).collect();
+        Values::new(name.text().into(), values)
+    });
+    let integers: [fn(&(i64, i64, i64, [f64; 5])) -> i64; 4] =
+        [|row| row.0, |row| row.1, |row| row.2, |row| row.1];
+    let names = [Submitted::JOB, Submitted::SUBMIT, Submitted::SIZE, JobMeasures::START];
+    let integers = names
+        .iter()
+        .zip(integers)
+        .map(|(name, of)| Values::new(name.text().into(), rows.iter().map(of).collect::<Vec<_>>()));
+    DataFrame::new(rows.len(), integers.chain(measures).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn job(number: i64, submit: i64, size: i64, wait: f64) -> JobRow {
-        JobRow {
-            number,
-            submit,
-            start: submit,
-            size,
-            label: -1,
-            measures: JobRow::measures([wait, 1.0, 1.0, 0.0]),
-        }
+    type Job = (i64, i64, i64, [f64; 5]);
+
+    const ALL: [i64; 2] = [1, i64::MAX];
+
+    fn job(number: i64, submit: i64, size: i64, wait: f64) -> Job {
+        (number, submit, size, [wait, 1.0, 1.0, 0.0, f64::NAN])
+    }
+
+    fn pairs(one: &[Job], other: &[Job]) -> Pairs {
+        let [one, other] = [one, other].map(|jobs| jobs_of(jobs).expect("jobs"));
+        Pairs::new(&one, &other).expect("two runs")
     }
 
     #[test]
     fn names_the_columns_in_which_runs_differ() {
-        let key = |policy: &str, strategy: &str, tie: &str| -> Vec<String> {
-            let key = ["KTH", "10x10", "easy", strategy, tie, policy, "1", "0"];
-            key.map(str::to_string).to_vec()
+        let key = |policy: &str, strategy: &str, tie: Option<&str>| RunKey {
+            trace: "KTH".to_string(),
+            topology: "10x10".to_string(),
+            scheduler: "easy".to_string(),
+            allocator: strategy.to_string(),
+            tie: tie.map(str::to_string),
+            policy: policy.to_string(),
+            seed: 1,
+            copy: 0,
         };
-        let other = [key("johnson[down=drain]", "mm", ""), key("johnson[down=drain]", "mc1x1", "")];
-        let base = [key("johnson", "mc1x1", ""), key("johnson", "mc1x1", "auto")];
-        let difference = |base: &[Vec<String>], other: &[Vec<String>]| {
-            RunRow::difference(&base.iter().collect::<Vec<_>>(), &other.iter().collect::<Vec<_>>())
-        };
-        let policy = "policy johnson versus johnson[down=drain]";
-        assert_eq!(difference(&base, &other), policy);
-        let tie = difference(&base[1..], &[key("johnson", "mc1x1", "")]);
+        let drain = "johnson[down=drain]";
+        let other = [key(drain, "mm", None), key(drain, "mc1x1", None)];
+        let base = [key("johnson", "mc1x1", None), key("johnson", "mc1x1", Some("auto"))];
+        assert_eq!(difference(&base, &other), "policy johnson versus johnson[down=drain]");
+        let tie = difference(&base[1..], &[key("johnson", "mc1x1", None)]);
         assert_eq!(tie, "tie auto versus none");
         assert_eq!(difference(&[], &other), "there are no runs");
     }
@@ -457,67 +447,66 @@ mod tests {
     fn jobs_are_paired_by_number() {
         let one: Vec<_> = [1, 2, 2, 4].map(|n| job(n, 0, 1, 1.0)).into();
         let other: Vec<_> = [2, 2, 3, 4, 5].map(|n| job(n, 0, 1, 2.0)).into();
-        let pairs = Pairs::new(&one, &other);
-        assert_eq!((pairs.len(), pairs.unpaired), (3, 3));
-        assert!(Pairs::new(&one, &[]).is_empty());
+        let paired = pairs(&one, &other);
+        assert_eq!((paired.pairs.height(), paired.unpaired), (3, 3));
+        assert!(pairs(&one, &[]).is_empty());
     }
 
     #[test]
     fn gives_no_verdict_on_distances_if_one_run_folds_jobs() {
         const DAY: i64 = 86_400;
-        let measures = |value: f64| [value; MOST_MEASURES];
-        let run = |value: f64| -> Vec<JobRow> {
-            let job = |i: i64| JobRow { measures: measures(value), ..job(i, i * DAY, 4, 0.0) };
-            (0..80).map(job).collect()
-        };
-        let pairs = Pairs::new(&run(10.0), &run(5.0));
-        let compared = |measure| pairs.compare(["a", "b"], (&REPLAYED, measure), [1, i64::MAX]);
-        for (measure, name) in REPLAYED.measures.iter().enumerate() {
-            let is_distance = [Placement::PAIRWISE_L1, Placement::DISTANCE].contains(name);
+        let run =
+            |value: f64| -> Vec<Job> { (0..80).map(|i| (i, i * DAY, 4, [value; 5])).collect() };
+        let pairs = pairs(&run(10.0), &run(5.0));
+        let compared = |measure| pairs.compare(["a", "b"], measure, ALL).expect("a measure");
+        for &measure in REPLAYED.measures {
+            let is_distance = [Placement::PAIRWISE_L1, Placement::DISTANCE].contains(&measure);
             let verdicts = [[true, false], [false, true], [true, true], [false, false]]
-                .map(|folds| compared(measure).of_folding(folds).verdict());
+                .map(|folds| compared(measure).of_folding(folds).verdict().word());
             let expected = if is_distance { "~" } else { "better" };
-            assert_eq!(verdicts, [expected, expected, "better", "better"], "{name}");
+            assert_eq!(verdicts, [expected, expected, "better", "better"], "{measure}");
         }
     }
 
     #[test]
     fn computes_changes_with_intervals_and_verdicts() {
         const DAY: i64 = 86_400;
-        let run = |wait: fn(i64) -> f64| -> Vec<JobRow> {
+        let run = |wait: fn(i64) -> f64| -> Vec<Job> {
             (0..200).map(|i| job(i, i * DAY / 4, 1 + i % 5, wait(i))).collect()
         };
         let base = run(|_| 100.0);
-        let compare = |other: &[JobRow], measure: usize, sizes| {
-            Pairs::new(&base, other).compare(["a", "b"], (&REPLAYED, measure), sizes)
+        let compare = |other: &[Job], measure: usize, sizes| {
+            let measure = REPLAYED.measures[measure];
+            pairs(&base, other).compare(["a", "b"], measure, sizes).expect("a measure")
         };
-        let all = [1, i64::MAX];
+        let word = |other: &[Job]| compare(other, 0, ALL).verdict().word();
         // Every wait is shorter by 10 %.
-        let less = compare(&run(|_| 90.0), 0, all);
-        assert_eq!((less.verdict(), less.jobs, less.lower), ("better", 200, 200));
+        let less = compare(&run(|_| 90.0), 0, ALL);
+        assert_eq!((less.verdict().word(), less.jobs, less.lower), ("better", 200, 200));
         assert!((less.change + 10.0).abs() < 1e-9, "{less:?}");
         assert_eq!((less.medians, less.trimmed_means), ([100.0, 90.0], [100.0, 90.0]));
         // Two extreme values among 200 values change the mean, but neither the median nor the trimmed mean.
-        let two = compare(&run(|i| if i < 2 { 1e6 } else { 100.0 }), 0, all);
+        let two = compare(&run(|i| if i < 2 { 1e6 } else { 100.0 }), 0, ALL);
         assert!(two.means[1] > 1e4, "{two:?}");
         assert_eq!((two.medians[1], two.trimmed_means[1]), (100.0, 100.0));
         assert!(less.interval.iter().all(|end| (end + 10.0).abs() < 1e-9), "{less:?}");
-        assert_eq!(compare(&run(|_| 110.0), 0, all).verdict(), "worse");
-        assert_eq!(compare(&base, 0, all).verdict(), "same");
+        assert_eq!(word(&run(|_| 110.0)), "worse");
+        assert_eq!(word(&base), "same");
         // Blocks with longer waits and blocks with shorter waits alternate.
-        let mixed = compare(&run(|i| if i / 4 % 2 == 0 { 80.0 } else { 120.0 }), 0, all);
-        assert_eq!(mixed.verdict(), "~");
+        let mixed = compare(&run(|i| if i / 4 % 2 == 0 { 80.0 } else { 120.0 }), 0, ALL);
+        assert_eq!(mixed.verdict(), Verdict::NotSignificant);
         assert!(mixed.interval[0] < 0.0 && 0.0 < mixed.interval[1], "{mixed:?}");
         // Only jobs of 3 and 4 processors wait less.
         let some = run(|i| if (2..4).contains(&(i % 5)) { 50.0 } else { 100.0 });
-        let pairs = Pairs::new(&base, &some);
-        assert_eq!(pairs.classes(), [[1, 1], [2, 2], [3, 4], [5, 8]]);
-        let class = |sizes| pairs.compare(["a", "b"], (&REPLAYED, 0), sizes);
-        assert_eq!([class([3, 4]).verdict(), class([5, 8]).verdict()], ["better", "same"]);
+        let pairs = pairs(&base, &some);
+        assert_eq!(pairs.classes().expect("sizes"), [[1, 1], [2, 2], [3, 4], [5, 8]]);
+        let class = |sizes| pairs.compare(["a", "b"], JobMeasures::WAIT, sizes).expect("a size");
+        let verdicts = [class([3, 4]).verdict(), class([5, 8]).verdict()];
+        assert_eq!(verdicts, [Verdict::Better, Verdict::Same]);
         assert_eq!(class([3, 4]).jobs, 80);
         // Missing values are excluded. If the mean is 0, the relative change is undefined.
-        assert_eq!(compare(&base, 4, all).jobs, 0);
-        assert!(compare(&base, 4, all).medians[0].is_nan());
-        assert!(compare(&base, 3, all).change.is_nan());
+        assert_eq!(compare(&base, 4, ALL).jobs, 0);
+        assert!(compare(&base, 4, ALL).medians[0].is_nan());
+        assert!(compare(&base, 3, ALL).change.is_nan());
     }
 }

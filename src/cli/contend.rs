@@ -10,7 +10,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::args::{GridArgs, OutputArgs, ShakeArgs, hide_outage_options};
-use super::eta::{EtaReporter, First};
+use super::eta::First;
 use super::exit::{Exit, Failure, eprint_line};
 use super::interrupt::cancel_token;
 use super::messages::MessageArgs;
@@ -31,13 +31,13 @@ use replay_engine::registries::Registries;
 use replay_experiment::compatibility::{can_send, reject_outages, reject_recorded_scheduler};
 use replay_experiment::contention::ranking::{Mean, Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::contention::{
-    ContentionInput, ContentionRun, EstimatedPackets, Isolation, Messages, TOLERANCE, TraceError,
-    TraceRun, check_scale, contended_id, estimated_packets, isolate, run_trace, settings,
+    ContentionExperiment, ContentionRun, EstimatedPackets, Isolation, TOLERANCE, TraceError,
+    UnmeasuredTrace, check_scale, contended_id, settings,
 };
 use replay_experiment::journal::CellId;
 use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::shaken::{Estimates, ShakenRow};
-use replay_experiment::{Admitted, Cell, RejectedSize, RunContext, RunKey, Trace};
+use replay_experiment::{RunContext, RunKey, Trace};
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
 use replay_output::report::manifest::Configuration;
@@ -108,13 +108,6 @@ pub fn adapted(command: clap::Command) -> clap::Command {
                  machine. The value all selects every allocator whose jobs can send messages on the machine."
             ))
         })
-}
-
-/// A trace and, for each of its jobs, the time without other jobs.
-struct Measured {
-    trace: Arc<Trace>,
-    seed: u64,
-    isolation: Isolation,
 }
 
 /// Measures the time of every job without other jobs, then runs the trace under every scheduler and allocator.
@@ -191,8 +184,7 @@ fn run_or_merge(
         }
     }
     let cells = loaded.cells()?;
-    let (admitted, away) = admitted(&cells);
-    let jobs_of = |trace: &Arc<Trace>| trace.workload.jobs.len() as u64;
+    let mut experiment = ContentionExperiment::new(&cells, &messages, args.scale);
     let (digest, plan) = (messages.digest(), &loaded.plan);
     let shake = plan.grid.shake.as_ref();
     let ids = cells.iter().enumerate().map(|(run, cell)| {
@@ -201,53 +193,37 @@ fn run_or_merge(
     });
     let ids: Vec<CellId> = ids.collect();
     let mut contended = ResumableRun::begin(&mut session, ids, args, args.shard, shards)?;
-    // The time without other jobs is measured on the machine of the run. A pattern without random numbers is the same
-    // for all seeds, so it is measured for one seed only.
-    let missing: Vec<&Cell> = contended.missing().map(|place| &admitted[place]).collect();
-    let alone = |cell: &Cell| if messages.program.draws() { cell.seed } else { plan.grid.seeds[0] };
-    let mut measured_on: Vec<(&Arc<Trace>, u64)> = Vec::new();
-    for cell in &missing {
-        let setting = (&cell.trace, alone(cell));
-        if !measured_on.iter().any(|one| Arc::ptr_eq(one.0, setting.0) && one.1 == setting.1) {
-            measured_on.push(setting);
-        }
-    }
-    let jobs = measured_on.iter().map(|(trace, _)| *trace).chain(missing.iter().map(|c| &c.trace));
+    let missing: Vec<u32> = contended.missing().collect();
+    let settings = experiment.to_measure(&missing);
+    let of_cells = missing.iter().map(|&cell| &experiment.cells[cell as usize].trace);
+    let traces = settings.iter().map(|(trace, _)| trace).chain(of_cells);
+    let jobs = traces.map(|trace| trace.workload.jobs.len() as u64).sum();
     let stop = cancel_token(quiet);
-    let progress = Progress::new(quiet, missing.len(), jobs.map(jobs_of).sum());
-    let reporter = EtaReporter::of(First::MeasuredAlone, quiet);
-    let jobs_done = |jobs| {
-        reporter.begun();
-        progress.jobs_done(jobs);
-    };
+    let progress = Progress::new(quiet, First::MeasuredAlone, missing.len(), jobs);
     if missing.is_empty() {
-        reporter.begun();
+        progress.begun();
     }
-    let forecast = |forecast| reporter.update(forecast, |line| progress.print_line(line));
-    let bench = Bench {
-        messages: &messages,
-        progress: &progress,
-        watch: RunContext { jobs_done: &jobs_done, forecast: &forecast, ..RunContext::new(&stop) },
-        quiet,
-    };
-
-    let ran = match bench.measure(&measured_on, args.scale) {
-        Ok(measured) => contended.run(|place| {
-            let (cell, seed) = (&admitted[place], alone(&admitted[place]));
-            let of_cell =
-                |one: &&Measured| Arc::ptr_eq(&one.trace, &cell.trace) && one.seed == seed;
-            bench.contend(cell, measured.iter().find(of_cell)?)
+    let context = RunContext { stop: &stop, watch: &progress };
+    let ran = match measure(&mut experiment, settings, context, &progress, quiet) {
+        Ok(()) => contended.run(&experiment, context, |place, outcome| match outcome {
+            Ok(_) => {
+                progress.cell_done();
+                if !quiet {
+                    progress.print_line(&format!("{}: done", experiment.name(place as u32)));
+                }
+            }
+            Err(why) => progress.print_line(&format!("replay: cell failed: {why}")),
         }),
-        Err((_, TraceError::Cancelled(_))) => Ok(()),
-        Err((trace, error)) => Err(of_trace(&trace, error)),
+        Err(UnmeasuredTrace { cause: TraceError::Cancelled(_), .. }) => Ok(()),
+        Err(error) => Err(of_trace(error)),
     };
     progress.finish();
     ran?;
     let (done, tally) = contended.take("cells");
     let mut left_out = SkippedJobs::new(registries);
     let runs = done.into_iter().map(|(place, mut run)| {
-        let (cell, pattern) = (&admitted[place], pattern.clone());
-        if let Some(away) = &away[place] {
+        let (cell, pattern) = (&experiment.cells[place], pattern.clone());
+        if let Some(away) = &experiment.rejected[place] {
             run.system.fragmentation.no_such_size_jobs =
                 Some(away.iter().map(|one| one.jobs).sum());
             left_out.add(&cell.key(), away);
@@ -261,29 +237,6 @@ fn run_or_merge(
     }
     let shaken = over_copies(&loaded, &runs)?;
     session.publish(&mut Contention { args, loaded: &loaded, runs, shaken, sorting }, &tally)
-}
-
-/// Returns the cells, each restricted to the jobs that its strategy admits. The second list contains the rejected sizes
-/// of each cell; an entry is `None` if the strategy of the cell rejects no jobs.
-fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
-    let mut all: Vec<(Cell, Option<Vec<RejectedSize>>)> = Vec::with_capacity(cells.len());
-    for (place, cell) in cells.iter().enumerate() {
-        // If a strategy admits no job, the cell stays unchanged. The run of this cell then fails with the reason.
-        let (mut one, away) = match Admitted::of(cell) {
-            Err(_) => (cell.clone(), None),
-            Ok(admitted) => (admitted.cell.into_owned(), admitted.turned_away),
-        };
-        // Strategies that reject the same sizes admit the same jobs. The times of these jobs are therefore measured
-        // only once.
-        let same = |(before, (_, other)): &(&Cell, &(Cell, Option<Vec<RejectedSize>>))| {
-            Arc::ptr_eq(&before.trace, &cell.trace) && *other == away
-        };
-        if let Some((_, (other, _))) = cells[..place].iter().zip(&all).find(same) {
-            one.trace = other.trace.clone();
-        }
-        all.push((one, away));
-    }
-    all.into_iter().unzip()
 }
 
 /// Returns a line for each setting and each mean for which two jobs determine the order of the strategies.
@@ -377,91 +330,34 @@ fn over_copies(loaded: &ResolvedGrid, runs: &[ContentionRun]) -> Result<Vec<Shak
     estimates.rows(plan).map_err(Failure::usage)
 }
 
-/// The data that all measurements and runs share.
-struct Bench<'a> {
-    messages: &'a Messages,
-    progress: &'a Progress,
-    watch: RunContext<'a>,
+/// Measures the time of every job without other jobs, and prints what was measured.
+///
+/// # Errors
+/// The first trace that cannot be measured.
+fn measure(
+    experiment: &mut ContentionExperiment<'_>,
+    settings: Vec<(Arc<Trace>, u64)>,
+    context: RunContext<'_>,
+    progress: &Progress<'_>,
     quiet: bool,
-}
-
-impl Bench<'_> {
-    fn stage<'a>(&'a self, trace: &'a Trace) -> ContentionInput<'a> {
-        ContentionInput {
-            jobs: trace.jobs(),
-            topology: &trace.topology,
-            messages: self.messages,
-            watch: self.watch,
+) -> Result<(), UnmeasuredTrace> {
+    // The estimate is the same for all seeds, and perturbed copies of a trace send about the same number of packets, so
+    // each line is printed only once.
+    let mut lines: Vec<String> = Vec::new();
+    let expected = |trace: &Trace, estimate: EstimatedPackets| {
+        let line = estimate_in_words(trace, estimate);
+        if !quiet && trace.copy == 0 && !lines.contains(&line) {
+            progress.print_line(&line);
+            lines.push(line);
         }
-    }
-
-    /// Measures, for each trace and seed, the time of each job without other jobs.
-    ///
-    /// # Errors
-    /// The name and the error of the first trace that cannot be measured.
-    fn measure(
-        &self,
-        settings: &[(&Arc<Trace>, u64)],
-        scale: f64,
-    ) -> Result<Vec<Measured>, (String, TraceError)> {
-        let of = |trace: &Trace| {
-            let name = trace.workload.name.clone();
-            |error| (name, error)
-        };
-        // Fail before the first measurement if there are too many packets.
-        let mut lines: Vec<String> = Vec::new();
-        for &(trace, seed) in settings {
-            let estimate = estimated_packets(self.stage(trace), scale, seed).map_err(of(trace))?;
-            let line = estimate_in_words(trace, estimate);
-            // The estimate is the same for all seeds, and perturbed copies of a trace send about the same number of
-            // packets, so each line is printed only once.
-            if trace.copy == 0 && !lines.contains(&line) {
-                lines.push(line);
-            }
+    };
+    let measured = |trace: &Trace, isolation: &Isolation| {
+        // Perturbed copies differ only by seconds and have about the same counts.
+        if !quiet && trace.copy == 0 {
+            progress.print_line(&isolation_line(trace, isolation));
         }
-        if !self.quiet {
-            lines.iter().for_each(|line| self.progress.print_line(line));
-        }
-        let measure = |&(trace, seed): &(&Arc<Trace>, u64)| {
-            let isolation = isolate(self.stage(trace), scale, seed).map_err(of(trace))?;
-            // Perturbed copies differ only by seconds and have about the same counts.
-            if !self.quiet && trace.copy == 0 {
-                self.progress.print_line(&isolation_line(trace, &isolation));
-            }
-            Ok(Measured { trace: trace.clone(), seed, isolation })
-        };
-        settings.iter().map(measure).collect()
-    }
-
-    /// Runs a cell. Returns the result or the reason for the failure; `None` if the run was cancelled.
-    fn contend(&self, cell: &Cell, measured: &Measured) -> Option<Result<TraceRun, String>> {
-        let Measured { trace, isolation, .. } = measured;
-        let stage = self.stage(trace);
-        let run = cell.build_allocator().map_err(TraceError::from).and_then(|mut allocator| {
-            run_trace(stage, isolation, &cell.scheduler, allocator.as_mut(), cell.seed)
-        });
-        let key = cell.key();
-        let RunKey { trace, topology, scheduler, seed, copy, .. } = &key;
-        let mut name = format!("{trace} {topology} {scheduler} {} seed {seed}", key.strategy());
-        if *copy > 0 {
-            name += &format!(" copy {copy}");
-        }
-        match run {
-            Ok(run) => {
-                self.progress.cell_done();
-                if !self.quiet {
-                    self.progress.print_line(&format!("{name}: done"));
-                }
-                Some(Ok(run))
-            }
-            Err(TraceError::Cancelled(_)) => None,
-            Err(error) => {
-                let error = format!("{name}: {error}");
-                self.progress.print_line(&format!("replay: cell failed: {error}"));
-                Some(Err(error))
-            }
-        }
-    }
+    };
+    experiment.measure(settings, context, expected, measured)
 }
 
 /// Returns a line with the estimated number of packets of a run.
@@ -494,10 +390,12 @@ fn isolation_line(trace: &Trace, isolation: &Isolation) -> String {
 
 /// Converts the error of a trace to a usage error; an error that `--scale` can cause begins with the name of this
 /// option.
-fn of_trace(trace: &str, error: TraceError) -> Failure {
-    match error {
-        TraceError::Scale { .. } => Failure::usage_message(format!("--scale: {trace}: {error}")),
-        TraceError::Packets { .. } => Failure::usage_message(format!(
+fn of_trace(UnmeasuredTrace { trace, cause }: UnmeasuredTrace) -> Failure {
+    match cause {
+        error @ TraceError::Scale { .. } => {
+            Failure::usage_message(format!("--scale: {trace}: {error}"))
+        }
+        error @ TraceError::Packets { .. } => Failure::usage_message(format!(
             "--scale: {trace}: {error}; lower --scale, select fewer or shorter jobs (--jobs, --from), or use link loads \
              (--network links)"
         )),

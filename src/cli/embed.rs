@@ -17,8 +17,7 @@ use super::{Program, definition, parsed, run_program};
 use replay_engine::registries::Registries;
 use replay_engine::workload::{LoadError, Workload};
 use replay_experiment::resolve::{ResolvedGrid, load_traces, preloaded};
-use replay_experiment::sweep::Plan;
-use replay_experiment::{Measure, RunResult, Trace};
+use replay_experiment::{Measure, RunResult};
 
 /// The reason why the program rejects the given options.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -93,10 +92,8 @@ pub fn load(
 /// A grid with its loaded traces.
 #[derive(Debug)]
 pub struct Grid {
-    /// The cells by number.
-    pub plan: Plan,
-    /// Every combination of a trace and a machine.
-    pub traces: Vec<Arc<Trace>>,
+    /// The cells.
+    pub cells: ResolvedGrid,
     /// Number of threads; `None` for a thread per processor.
     pub threads: Option<usize>,
 }
@@ -115,9 +112,9 @@ pub fn resolve(
     let measure = Measure { ties: args.ties, ..measure };
     let resolve =
         || strategy_selection::main_job(registries, &args.grid, args.shake.shake(), measure, false);
-    let ResolvedGrid { plan, traces } = preloaded(workloads, resolve)?;
+    let cells = preloaded(workloads, resolve)?;
     let threads = args.output.process.threads.map(|threads| threads as usize);
-    Ok(Grid { plan, traces, threads })
+    Ok(Grid { cells, threads })
 }
 
 /// An option of a command.
@@ -211,7 +208,7 @@ mod tests {
             resolve(replay_strategies::standard(), &words, vec![workload], Measure::default())
         };
         let (grid, messages) = with_messages(resolve);
-        let Grid { plan, traces, .. } = grid.expect("a grid");
+        let ResolvedGrid { plan, traces } = grid.expect("a grid").cells;
         assert_eq!((plan.len(), traces.len(), messages), (2, 1, Vec::new()));
         assert_eq!(traces[0].topology.to_string(), "4x4");
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::exit::eprint_line;
 use super::threads::Ticker;
 use replay_engine::number::{fixed, grouped};
-use replay_experiment::{Eta, SAMPLE};
+use replay_experiment::{Eta, SAMPLE, Watch};
 
 /// Shortest estimated duration of a cell that is reported.
 const LONG: Duration = Duration::from_secs(30);
@@ -53,11 +53,6 @@ impl First {
 }
 
 impl EtaReporter {
-    /// Returns the reporter of a command whose first step is to start a job.
-    pub fn new(quiet: bool) -> Self {
-        Self::of(First::Started, quiet)
-    }
-
     /// Returns the reporter of a command with this first step.
     pub fn of(first: First, quiet: bool) -> Self {
         let begun = Arc::new(AtomicBool::new(false));
@@ -98,9 +93,11 @@ impl EtaReporter {
             length(elapsed),
         ));
     }
+}
 
-    /// Prints the estimate of a cell on standard error if it is long enough, for commands without a progress bar.
-    pub fn update_on_stderr(&self, eta: Eta) {
+/// Prints the estimates on standard error, for commands without a progress line.
+impl Watch for EtaReporter {
+    fn forecast(&self, eta: Eta) {
         self.update(eta, |line| eprint_line(line));
     }
 }
@@ -122,7 +119,7 @@ mod tests {
 
     #[test]
     fn only_long_estimates_are_reported_each_twice_as_long_as_before() {
-        let reporter = EtaReporter::new(false);
+        let reporter = EtaReporter::of(First::Started, false);
         let reported = |started, seconds| {
             let mut line = None;
             let elapsed = Duration::from_secs(seconds);
@@ -139,7 +136,7 @@ mod tests {
         );
         assert_eq!(reported(10, 3), None);
         assert!(reported(1, 5).is_some_and(|line| line.contains("about 83 min")));
-        let quiet = EtaReporter::new(true);
+        let quiet = EtaReporter::of(First::Started, true);
         let eta = Eta { started: 1, jobs: 1000, elapsed: Duration::from_secs(9) };
         quiet.update(eta, |line| panic!("{line}"));
     }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::exit::{Failure, eprint_line};
 use super::result_kind::Kind;
+use replay_experiment::ExperimentError;
 use replay_experiment::files::{Dir, Folder, FolderError};
 use replay_experiment::journal::{self, JOURNAL_FILE, Journal, JournalError};
 use replay_experiment::sweep::Build;
@@ -200,5 +201,13 @@ pub fn of_journal(error: JournalError) -> Failure {
             anyhow::Error::new(error).context("move the journal away or choose another folder"),
         ),
         error => Failure::data(anyhow::Error::new(error).context("--force discards the journal")),
+    }
+}
+
+/// Converts the error of an experiment with a journal.
+pub fn of_experiment(error: ExperimentError) -> Failure {
+    match error {
+        ExperimentError::Journal(error) => of_journal(error),
+        ExperimentError::Name(error) => Failure::usage(error),
     }
 }

@@ -9,11 +9,12 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::cell_kinds::{CellKind, CellKinds};
-use super::eta::length;
+use super::eta::{EtaReporter, First, length};
 use super::exit::{Failure, eprint_line};
 use super::threads::Ticker;
 use replay_engine::number::grouped;
 use replay_experiment::sweep::Plan;
+use replay_experiment::{Eta, Watch};
 
 /// A progress line on standard error. It always fits one line of the terminal.
 pub struct ProgressLine {
@@ -184,13 +185,14 @@ impl GridWork {
     }
 }
 
-/// Progress of cells: finished cells, jobs per second, remaining time.
-pub struct Progress {
+/// Progress of cells: finished cells, jobs per second, remaining time. Reports the estimated duration of long cells.
+pub struct Progress<'a> {
     line: ProgressLine,
+    reporter: EtaReporter,
     cells: usize,
     done: AtomicUsize,
-    /// The kinds of the cells, and the work of each kind; `None` if the cells do not belong to a plan.
-    grid: Option<(CellKinds, Arc<Mutex<GridWork>>)>,
+    /// The plan, the kinds of its cells, and the work of each kind; `None` if the cells do not belong to a plan.
+    grid: Option<(&'a Plan, CellKinds, Arc<Mutex<GridWork>>)>,
 }
 
 /// Returns the text of a line about cells; `left` returns the remaining time. The most important numbers are first,
@@ -200,13 +202,14 @@ fn of_cells(state: &ProgressState, cells: &str, left: String) -> String {
     format!("{cells} cells, {left}, {jobs} jobs {}", rate(state.pos(), state.elapsed()))
 }
 
-impl Progress {
+impl<'a> Progress<'a> {
     /// Creates the progress line of `cells` cells with `jobs` jobs in total.
-    pub fn new(quiet: bool, cells: usize, jobs: u64) -> Self {
+    pub fn new(quiet: bool, first: First, cells: usize, jobs: u64) -> Self {
         let text = |state: &ProgressState, cells: &str| of_cells(state, cells, time_left(state));
         let line = ProgressLine::new(quiet, Some(jobs), text);
         line.set_message(format!("0/{cells}"));
-        Self { line, cells, done: AtomicUsize::new(0), grid: None }
+        let reporter = EtaReporter::of(first, quiet);
+        Self { line, reporter, cells, done: AtomicUsize::new(0), grid: None }
     }
 
     /// Creates the progress line of the cells `runs` of a plan. The remaining time is estimated from the time per job of
@@ -214,9 +217,9 @@ impl Progress {
     ///
     /// # Errors
     /// A usage error if a strategy cannot be built.
-    pub fn of_plan(quiet: bool, plan: &Plan, runs: &[u32]) -> Result<Self, Failure> {
+    pub fn of_plan(quiet: bool, plan: &'a Plan, runs: &[u32]) -> Result<Self, Failure> {
         let jobs = runs.iter().map(|&run| plan.jobs(run)).sum();
-        let progress = Self::new(quiet, runs.len(), jobs);
+        let progress = Self::new(quiet, First::Started, runs.len(), jobs);
         if progress.line.is_hidden() {
             return Ok(progress);
         }
@@ -237,29 +240,18 @@ impl Progress {
         };
         let line = ProgressLine::new(quiet, Some(jobs), text);
         line.set_message(format!("0/{}", runs.len()));
-        Ok(Self { line, grid: Some((kinds, work)), ..progress })
+        Ok(Self { line, grid: Some((plan, kinds, work)), ..progress })
     }
 
-    /// Records that `jobs` jobs of the cell `run` have started, and that they took the time `took`.
-    pub fn started(&self, plan: &Plan, run: u32, jobs: u64, took: Duration) {
-        let Some((kinds, work)) = &self.grid else { return };
-        let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
-        let work = work.0.entry(kinds.of(plan, run)).or_default();
-        work.started += jobs;
-        work.took += took;
-    }
-
-    /// Counts a finished cell; its jobs are counted by [`jobs_done`](Self::jobs_done).
+    /// Counts a finished cell; its jobs are counted by [`jobs_done`](Watch::jobs_done).
     pub fn cell_done(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         self.line.set_message(format!("{done}/{}", self.cells));
     }
 
-    /// Counts finished jobs. The count never exceeds the number of all jobs, although requeued jobs finish twice.
-    pub fn jobs_done(&self, jobs: u64) {
-        let bar = &self.line.bar;
-        let room = bar.length().map_or(jobs, |all| all.saturating_sub(bar.position()));
-        self.line.inc(jobs.min(room));
+    /// Records that no job is awaited.
+    pub fn begun(&self) {
+        self.reporter.begun();
     }
 
     /// Prints a line above the progress line.
@@ -273,9 +265,32 @@ impl Progress {
     }
 }
 
+impl Watch for Progress<'_> {
+    /// The count never exceeds the number of all jobs, although requeued jobs finish twice.
+    fn jobs_done(&self, jobs: u64) {
+        self.reporter.begun();
+        let bar = &self.line.bar;
+        let room = bar.length().map_or(jobs, |all| all.saturating_sub(bar.position()));
+        self.line.inc(jobs.min(room));
+    }
+
+    fn forecast(&self, eta: Eta) {
+        self.reporter.update(eta, |line| self.print_line(line));
+    }
+
+    fn cell_jobs(&self, cell: u32, jobs: u64, took: Duration) {
+        let Some((plan, kinds, work)) = &self.grid else { return };
+        let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
+        let work = work.0.entry(kinds.of(plan, cell)).or_default();
+        work.started += jobs;
+        work.took += took;
+    }
+}
+
 /// Progress of points with an unknown number of jobs: the number of finished points, and the number of jobs so far.
 pub struct Points {
     line: ProgressLine,
+    reporter: EtaReporter,
     jobs: AtomicU64,
 }
 
@@ -287,18 +302,12 @@ impl Points {
         };
         let line = ProgressLine::new(quiet, Some(points as u64), text);
         line.set_message("0".to_string());
-        Self { line, jobs: AtomicU64::new(0) }
+        Self { line, reporter: EtaReporter::of(First::Started, quiet), jobs: AtomicU64::new(0) }
     }
 
     /// Counts a finished point.
     pub fn point_done(&self) {
         self.line.inc(1);
-    }
-
-    /// Counts finished jobs.
-    pub fn jobs_done(&self, jobs: u64) {
-        let all = self.jobs.fetch_add(jobs, Ordering::Relaxed) + jobs;
-        self.line.set_message(grouped(all));
     }
 
     /// Calls a function that prints lines; the lines appear above the progress line.
@@ -309,6 +318,17 @@ impl Points {
     /// Removes the line.
     pub fn finish(&self) {
         self.line.finish();
+    }
+}
+
+impl Watch for Points {
+    fn jobs_done(&self, jobs: u64) {
+        let all = self.jobs.fetch_add(jobs, Ordering::Relaxed) + jobs;
+        self.line.set_message(grouped(all));
+    }
+
+    fn forecast(&self, eta: Eta) {
+        self.reporter.update(eta, |line| self.above(|| eprint_line(line)));
     }
 }
 

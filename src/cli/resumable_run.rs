@@ -7,15 +7,16 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::exit::{Failure, eprint_line};
-use super::journal::{self, PLAN_FILE, PlanFile, of_journal};
+use super::journal::{self, PLAN_FILE, PlanFile, of_experiment, of_journal};
 use super::results::Tally;
 use super::session::Session;
 use super::shards::{ShardArg, Shards, outcome, plan_of_shard};
 use replay_engine::number::{counted, grouped};
 use replay_experiment::files::Dir;
 use replay_experiment::journal::{CellId, JOURNAL_FILE, Journal, Outcome};
-use replay_experiment::pool::{self, Turn};
+use replay_experiment::pool::Turn;
 use replay_experiment::sweep::{Build, Shard, text_digest};
+use replay_experiment::{Experiment, Record, RunContext, WithIds, run_recorded};
 
 /// The journal of a command. The journal of a sweep or a shard remains, because shards are merged from their journals.
 /// Any other journal is removed when results are written, or if it has no record when this value is dropped.
@@ -128,7 +129,7 @@ pub struct ResumableRun<R> {
     ids: Vec<CellId>,
     /// Number of the cells that belong to the shard, or of all cells.
     all: usize,
-    missing: Vec<usize>,
+    missing: Vec<u32>,
     results: Vec<Option<R>>,
     /// For each failed cell, its index and the reason for the failure.
     failed: Vec<(usize, String)>,
@@ -190,7 +191,8 @@ impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
                 }
             }
         }
-        self.missing = own.into_iter().filter(|&place| self.results[place].is_none()).collect();
+        let open = own.into_iter().filter(|&place| self.results[place].is_none());
+        self.missing = open.map(|place| place as u32).collect();
         let (all, left) = (self.all, self.missing.len());
         if left < all {
             let [kept, left] = [all - left, left].map(|n| grouped(n as u64));
@@ -222,39 +224,37 @@ impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
     }
 
     /// Returns the indices of the cells to run.
-    pub fn missing(&self) -> impl Iterator<Item = usize> {
+    pub fn missing(&self) -> impl Iterator<Item = u32> {
         self.missing.iter().copied()
     }
 
-    /// Runs the cells without a result on the current rayon pool. `work` receives the index of a cell and returns the
-    /// result or the reason for the failure; `None` if the cell was cancelled.
+    /// Runs the cells without a result on the current rayon pool. `report` is called with each outcome as it is known.
     ///
     /// # Errors
     /// The error of [`of_journal`] if a result cannot be recorded.
-    pub fn run(
+    pub fn run<E: Experiment<Row = R, Error = String>>(
         &mut self,
-        work: impl Fn(usize) -> Option<Result<R, String>> + Sync,
+        experiment: &E,
+        context: RunContext<'_>,
+        mut report: impl FnMut(usize, Result<&R, &str>),
     ) -> Result<(), Failure> {
         let Self { kept, ids, missing, results, failed, .. } = self;
-        let work = |_: usize, &place: &usize| work(place);
-        pool::try_run(missing, Turn::AsDone, work, |place, outcome| {
-            let place = missing[place];
-            if let Some(kept) = kept
-                && (outcome.is_ok() || kept.is_permanent)
-            {
-                let outcome = outcome.as_ref().map_err(String::as_str);
-                kept.open().append(ids[place], outcome).map_err(of_journal)?;
-            }
-            match outcome {
-                Ok(result) => results[place] = Some(result),
-                Err(why) => failed.push((place, why)),
-            }
-            Ok::<_, Failure>(true)
-        })?;
-        match kept {
-            Some(kept) => kept.open().sync().map_err(of_journal),
-            None => Ok(()),
-        }
+        let experiment = WithIds(experiment, ids);
+        let failures = kept.as_ref().is_some_and(|kept| kept.is_permanent);
+        let mut journal = kept.as_ref().map(JournalHandle::open);
+        let record = journal.as_deref_mut().map(|journal| Record { journal, failures });
+        let ran =
+            run_recorded(&experiment, missing, Turn::AsDone, record, context, |cell, outcome| {
+                let place = cell as usize;
+                report(place, outcome.as_ref().map_err(String::as_str));
+                match outcome {
+                    Ok(result) => results[place] = Some(result),
+                    Err(why) => failed.push((place, why)),
+                }
+                true
+            });
+        ran.map_err(of_experiment)?;
+        journal.map_or(Ok(()), |journal| journal.sync().map_err(of_journal))
     }
 
     /// Returns the indices and results of the finished cells, in order, and the tally of the cells; `what` is the plural

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::args::RunArgs;
-use super::eta::EtaReporter;
 use super::exit::{Exit, Failure};
 use super::interrupt::cancel_token;
 use super::output::Runs;
@@ -16,8 +15,7 @@ use super::strategy_selection;
 use replay_engine::registries::Registries;
 use replay_experiment::pool::Turn;
 use replay_experiment::resolve::ResolvedGrid;
-use replay_experiment::sweep::run_plan;
-use replay_experiment::{RunContext, Trace};
+use replay_experiment::{RunContext, Trace, run_experiment};
 
 /// Runs the main job.
 ///
@@ -39,7 +37,7 @@ pub fn run(
         loaded.plan.grid.measure.placements = true;
     }
     session.reads(loaded.inputs());
-    let ResolvedGrid { plan, traces } = &loaded;
+    let ResolvedGrid { plan, .. } = &loaded;
     session.configure(&serde_json::json!({
         "plan": plan.digest().map_err(Failure::usage)?,
         "jobs": measure.jobs,
@@ -50,13 +48,8 @@ pub fn run(
     let mut results = Runs::begin(registries, &mut session, args, &loaded)?;
     let stop = cancel_token(quiet);
     let mut tally = Tally::of("cells", runs.len());
-    let reporter = EtaReporter::new(quiet);
-    let forecast = |forecast| reporter.update(forecast, |line| progress.print_line(line));
-    let jobs_done = |jobs| progress.jobs_done(jobs);
-    let run_jobs = |run, jobs, took| progress.started(plan, run, jobs, took);
-    let watch =
-        RunContext { stop: &stop, jobs_done: &jobs_done, forecast: &forecast, run_jobs: &run_jobs };
-    let ran = run_plan(plan, traces, &runs, Turn::InOrder, watch, |_, outcome| {
+    let context = RunContext { stop: &stop, watch: &progress };
+    let ran = run_experiment(&loaded, &runs, Turn::InOrder, context, |_, outcome| {
         match outcome {
             Ok(result) => {
                 tally.done += 1;

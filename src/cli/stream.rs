@@ -12,7 +12,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::args::{OutputArgs, SeedArg};
-use super::eta::EtaReporter;
 use super::exit::{Exit, Failure, eprint_line};
 use super::interrupt::cancel_token;
 use super::messages::MessageArgs;
@@ -28,7 +27,7 @@ use super::session::Session;
 use super::shards::{MergeArgs, ShardArg, ShardFolder, Shards};
 use super::strategy_selection::ELSEWHERE;
 use replay_engine::allocator::registry::AllocatorSpec;
-use replay_engine::metrics::estimate::{ReplicateError, StopRule};
+use replay_engine::metrics::estimate::StopRule;
 use replay_engine::naming::split_list;
 use replay_engine::number::counted;
 use replay_engine::registries::Registries;
@@ -42,8 +41,8 @@ use replay_experiment::compatibility::{
 };
 use replay_experiment::grid::{Values, once};
 use replay_experiment::stream::{
-    Counting, Estimates, Life, Metric, Point, PointError, SampleError, StreamRow, StreamSizeRow,
-    arrivals_at, estimate,
+    Counting, EstimatedPoints, Estimates, Life, Metric, Point, PointError, StreamRow,
+    StreamSizeRow, arrivals_at, estimate,
 };
 use replay_experiment::{Prepared, RunContext, RunKey};
 use replay_output::plot::{Lines, Plots, save};
@@ -315,34 +314,24 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
     session: &Session,
     points: &[P],
     mut cells: ResumableRun<R>,
-    about: impl Fn(&P, &R) -> (u64, bool, String) + Sync,
+    about: impl Fn(&P, &R) -> (u64, bool, String),
     estimate: impl Fn(&P, RunContext<'_>) -> Result<R, PointError> + Sync,
 ) -> Result<ResumableRun<R>, Failure> {
     let (quiet, exact) = (session.is_quiet(), args.replications.is_some());
     let stop = cancel_token(quiet);
-    let reporter = EtaReporter::new(quiet);
     let progress = Points::new(quiet, points.len());
-    let forecast =
-        |forecast| reporter.update(forecast, |line| progress.above(|| eprint_line(line)));
-    let jobs_done = |jobs| progress.jobs_done(jobs);
-    let watch = RunContext { jobs_done: &jobs_done, forecast: &forecast, ..RunContext::new(&stop) };
-    let ran = cells.run(|place| {
-        let point = &points[place];
-        let outcome = estimate(point, watch);
+    let context = RunContext { stop: &stop, watch: &progress };
+    let ran = cells.run(&EstimatedPoints(points, estimate), context, |place, outcome| {
         progress.point_done();
         progress.above(|| match outcome {
             Ok(result) => {
-                let (replications, met, more) = about(point, &result);
+                let point = &points[place];
+                let (replications, met, more) = about(point, result);
                 let met = if met || exact { "" } else { ", wider than --precision" };
                 session.print_line(format_args!("{point}: {replications} replications{met}{more}"));
-                Some(Ok(result))
             }
-            Err(ReplicateError::Run { error: SampleError::Cancelled(_), .. }) => None,
-            Err(error) => {
-                eprint_line(format_args!("replay: cell failed: {point}: {error}"));
-                Some(Err(format!("{point}: {error}")))
-            }
-        })
+            Err(error) => eprint_line(format_args!("replay: cell failed: {error}")),
+        });
     });
     progress.finish();
     ran.map(|()| cells)

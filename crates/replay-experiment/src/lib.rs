@@ -2,9 +2,9 @@
 //!
 //! A [`Trace`] is a loaded workload on one machine. A trace computes the timeline of each scheduler once. A [`Cell`] is
 //! one run: a replay of the timeline, or a coupled simulation of scheduler and allocator if the strategy can refuse
-//! jobs or allocates units. [`run_cells`] runs cells on the shared worker [`pool`]. [`run_cells`] delivers the results
-//! one at a time in grid order, so that written output does not depend on the number of threads. Streams and contention
-//! use the same pool.
+//! jobs or allocates units. An [`Experiment`] is a set of cells: a grid, streams, or contention runs. [`run_experiment`]
+//! runs the cells of every experiment on the shared worker [`pool`], and delivers the results one at a time in the order of
+//! the cells, so that written output does not depend on the number of threads. [`run_recorded`] also writes a journal.
 //!
 //! * [`grid`] reads grids from files; [`sweep`] runs long grids, with a [`journal`] of finished cells.
 //! * [`schedule_diff`] and [`log_comparison`] compare runs with each other and with the log.
@@ -18,6 +18,7 @@ mod batched_run;
 mod cell;
 pub mod compatibility;
 pub mod contention;
+mod experiment;
 pub mod explained;
 pub mod files;
 pub mod fragmentation;
@@ -46,9 +47,13 @@ mod ids_tests;
 pub use admission::{Admitted, LeftOutJob, RejectedSize, RejectedSizes, left_out_job};
 pub use batched_run::run_together;
 pub use cell::{Cell, Places, Trace};
+pub use experiment::{
+    Cells, Experiment, ExperimentError, Outcome, Outcomes, Record, Recorded, WithIds, pending,
+    run_experiment, run_recorded,
+};
 pub use log_jobs::{LeftOut, LogJobs, OverLogJobs};
 pub use prepared::Prepared;
 pub use problem::CellProblem;
-pub use progress::{Eta, ProgressMeter, RunContext, SAMPLE};
+pub use progress::{Eta, ProgressMeter, RunContext, SAMPLE, Watch};
 pub use result::{RunKey, RunResult, WithRun, run_column};
-pub use runner::{CellError, Measure, run_cell, run_cells};
+pub use runner::{CellError, Measure, run_cell};

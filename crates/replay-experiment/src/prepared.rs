@@ -92,8 +92,9 @@ mod tests {
     use crate::compatibility::{check_grid, check_outages, check_strategies};
     use crate::grid::{ParameterGrid, Strategies};
     use crate::pool::Turn;
-    use crate::sweep::{Plan, run_plan};
-    use crate::{RunContext, Trace};
+    use crate::resolve::ResolvedGrid;
+    use crate::sweep::Plan;
+    use crate::{RunContext, Trace, run_experiment};
     use replay_engine::allocator::AllocatorOptions;
     use replay_engine::cancel::CancelToken;
     use replay_engine::naming::{Entry, Table};
@@ -143,11 +144,12 @@ mod tests {
         let plan = Plan::new(grid, &traces).expect("a plan");
         let runs: Vec<u32> = (0..plan.len()).collect();
         let stop = CancelToken::new();
-        run_plan(&plan, &traces, &runs, Turn::InOrder, RunContext::new(&stop), |_, outcome| {
+        let grid = ResolvedGrid { plan, traces: traces.to_vec() };
+        run_experiment(&grid, &runs, Turn::InOrder, RunContext::new(&stop), |_, outcome| {
             outcome.expect("it runs");
             Ok::<_, NameError>(true)
         })
         .expect("it goes on");
-        assert_eq!((plan.len(), BUILT.load(Ordering::Relaxed)), (12, 12));
+        assert_eq!((grid.plan.len(), BUILT.load(Ordering::Relaxed)), (12, 12));
     }
 }

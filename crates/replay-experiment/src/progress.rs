@@ -2,26 +2,36 @@ use std::time::{Duration, Instant};
 
 use replay_engine::cancel::CancelToken;
 
-/// Cancellation and progress callbacks of a long computation.
+/// Receives the progress of a computation, from several threads. By default, nothing happens.
+pub trait Watch: Sync {
+    /// Called with the number of newly finished jobs.
+    fn jobs_done(&self, _jobs: u64) {}
+
+    /// Called by every cell when its first job has received processors, and repeatedly after the cell has run for
+    /// [`SAMPLE`]. The argument is the progress of the cell, from which its total time can be estimated.
+    fn forecast(&self, _eta: Eta) {}
+
+    /// Called with the number of a cell of a grid, the number of its jobs that have started since the last call, and the
+    /// time taken. For cells that are replayed together, the first argument is the number of the first of these cells.
+    fn cell_jobs(&self, _cell: u32, _jobs: u64, _took: Duration) {}
+}
+
+/// Ignores the progress.
+impl Watch for () {}
+
+/// Cancellation and progress of a long computation.
 #[derive(Clone, Copy)]
 pub struct RunContext<'a> {
     /// Cancels the computation, which then fails with a cancellation error.
     pub stop: &'a CancelToken,
-    /// Called with the number of newly finished jobs.
-    pub jobs_done: &'a (dyn Fn(u64) + Sync),
-    /// Called by every cell when its first job has received processors, and repeatedly after the cell has run for
-    /// [`SAMPLE`]. The argument is the progress of the cell, from which its total time can be estimated.
-    pub forecast: &'a (dyn Fn(Eta) + Sync),
-    /// Called by [`run_plan`](crate::sweep::run_plan) with the number of a run, the number of jobs of this run that
-    /// have started since the last call, and the time taken. For runs that are replayed together, the first argument is
-    /// the number of the first of these runs.
-    pub run_jobs: &'a (dyn Fn(u32, u64, Duration) + Sync),
+    /// Receives the progress.
+    pub watch: &'a dyn Watch,
 }
 
 impl<'a> RunContext<'a> {
-    /// Creates a context with this cancellation token and no callbacks.
+    /// Creates a context with this cancellation token that ignores the progress.
     pub fn new(stop: &'a CancelToken) -> Self {
-        Self { stop, jobs_done: &|_| {}, forecast: &|_| {}, run_jobs: &|_, _, _| {} }
+        Self { stop, watch: &() }
     }
 }
 
@@ -48,7 +58,7 @@ impl Eta {
     }
 }
 
-/// Number of jobs per call of [`RunContext::jobs_done`].
+/// Number of jobs per call of [`Watch::jobs_done`].
 const CHUNK: u64 = 1 << 12;
 
 /// Counts the started jobs of a cell and reads the clock at increasing intervals, so that the cost is one comparison
@@ -73,7 +83,7 @@ impl<'a> ProgressMeter<'a> {
         Self { context, jobs, started, next: 1, next_forecast: 1, begin, reported: None }
     }
 
-    /// Makes the meter report jobs to [`RunContext::jobs_done`] when they get processors.
+    /// Makes the meter report jobs to [`Watch::jobs_done`] when they get processors.
     pub fn counted(self) -> Self {
         Self { reported: Some(0), ..self }
     }
@@ -95,7 +105,7 @@ impl<'a> ProgressMeter<'a> {
             let elapsed = self.begin.elapsed();
             if self.started == 1 || elapsed >= SAMPLE && self.started < self.jobs {
                 let Self { started, jobs, .. } = *self;
-                (self.context.forecast)(Eta { started, jobs, elapsed });
+                self.context.watch.forecast(Eta { started, jobs, elapsed });
             }
         }
         self.report();
@@ -105,7 +115,7 @@ impl<'a> ProgressMeter<'a> {
 
     fn report(&mut self) {
         if let Some(reported) = &mut self.reported {
-            (self.context.jobs_done)(self.started - *reported);
+            self.context.watch.jobs_done(self.started - *reported);
             *reported = self.started;
         }
     }
@@ -123,45 +133,58 @@ mod tests {
 
     use super::*;
 
+    /// Keeps what was reported.
+    #[derive(Default)]
+    struct Kept {
+        jobs: Mutex<Vec<u64>>,
+        forecasts: Mutex<Vec<Eta>>,
+    }
+
+    impl Watch for Kept {
+        fn jobs_done(&self, jobs: u64) {
+            self.jobs.lock().expect("one thread").push(jobs);
+        }
+
+        fn forecast(&self, eta: Eta) {
+            self.forecasts.lock().expect("one thread").push(eta);
+        }
+    }
+
     #[test]
     fn forecasts_the_total_time_of_a_cell() {
-        let reported = Mutex::new(Vec::new());
-        let forecast = |forecast: Eta| reported.lock().expect("one thread").push(forecast);
-        let stop = CancelToken::new();
-        let context = RunContext { forecast: &forecast, ..RunContext::new(&stop) };
+        let (stop, kept) = (CancelToken::new(), Kept::default());
+        let context = RunContext { watch: &kept, ..RunContext::new(&stop) };
         let mut meter = ProgressMeter::new(context, 1000);
         // Pretend that the cell began 100 s ago.
         meter.begin = Instant::now().checked_sub(Duration::from_secs(100)).expect("a clock");
         (0..1000).for_each(|_| meter.started());
-        let reported = std::mem::take(&mut *reported.lock().expect("one thread"));
+        let reported = std::mem::take(&mut *kept.forecasts.lock().expect("one thread"));
         assert_eq!((reported[0].started, reported[0].jobs), (1, 1000));
         assert!(reported[0].whole() >= Duration::from_secs(100_000));
         assert!(reported.len() < 40 && reported.iter().all(|one| one.started < 1000));
         // A short cell reports only that it has begun.
-        let begun = |forecast: Eta| assert_eq!(forecast.started, 1);
-        let mut meter = ProgressMeter::new(RunContext { forecast: &begun, ..context }, 1000);
+        let mut meter = ProgressMeter::new(context, 1000);
         (0..1000).for_each(|_| meter.started());
+        let begun = kept.forecasts.lock().expect("one thread");
+        assert!(begun.iter().all(|eta| eta.started == 1) && begun.len() == 1, "{begun:?}");
     }
 
     #[test]
     fn reports_all_jobs_in_small_chunks() {
-        let reported = Mutex::new(Vec::new());
-        let jobs_done = |jobs| reported.lock().expect("one thread").push(jobs);
-        let stop = CancelToken::new();
-        let context = RunContext { jobs_done: &jobs_done, ..RunContext::new(&stop) };
+        let (stop, kept) = (CancelToken::new(), Kept::default());
+        let context = RunContext { watch: &kept, ..RunContext::new(&stop) };
         let all = 10 * CHUNK + 7;
         let mut meter = ProgressMeter::new(context, all as usize).counted();
         (0..all - 1).for_each(|_| meter.started());
-        let before: u64 = reported.lock().expect("one thread").iter().sum();
+        let before: u64 = kept.jobs.lock().expect("one thread").iter().sum();
         assert!(before > all - 2 * CHUNK, "{before}");
         meter.started();
         drop(meter);
-        let reported = reported.into_inner().expect("one thread");
+        let reported = std::mem::take(&mut *kept.jobs.lock().expect("one thread"));
         assert_eq!(reported.iter().sum::<u64>(), all);
         assert!(reported.iter().all(|&jobs| jobs <= CHUNK) && reported.len() < 80);
         // Without `counted`, jobs are not reported.
-        let silent = |_| panic!("jobs were reported");
-        let context = RunContext { jobs_done: &silent, ..RunContext::new(&stop) };
         ProgressMeter::new(context, 1).started();
+        assert!(kept.jobs.lock().expect("one thread").is_empty());
     }
 }

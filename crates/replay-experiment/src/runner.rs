@@ -4,7 +4,6 @@ use std::time::Instant;
 use super::admission::Admitted;
 use super::cell::{Schedule, arrived};
 use super::placements::Placements;
-use super::pool::{self, Turn};
 use super::problem::CellProblem;
 use super::{Cell, OverLogJobs, RejectedSize, RunContext, RunKey, RunResult, Trace};
 use replay_engine::allocator::Allocator;
@@ -294,22 +293,6 @@ fn coupled_run<'a>(
         seconds,
         allocator_seconds: Some(overhead.time.as_secs_f64()),
     })
-}
-
-/// Runs cells on the current rayon pool and calls `take` with each result, in grid order. If a cell fails, the other
-/// cells continue. After `take` has returned `false`, no further cell is started. Cancellation stops running cells;
-/// `take` is not called for cancelled cells.
-pub fn run_cells(
-    cells: &[Cell],
-    measure: Measure,
-    context: RunContext<'_>,
-    mut take: impl FnMut(Result<RunResult, CellError>) -> bool,
-) {
-    let work = |run: usize, cell: &Cell| {
-        let outcome = run_cell(run as u32, cell, measure, context);
-        (!outcome.as_ref().is_err_and(CellError::is_stopped)).then_some(outcome)
-    };
-    pool::run(cells, Turn::InOrder, work, |_, outcome| take(outcome));
 }
 
 #[cfg(test)]

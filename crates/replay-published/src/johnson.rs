@@ -34,8 +34,9 @@ use replay_engine::metrics::estimate::{Accumulator, student_t};
 use replay_engine::metrics::{SizeChange, SizeRow};
 use replay_engine::number::fixed;
 use replay_engine::workload::{Manifest, Policy, Shake, Window, Workload};
+use replay_experiment::pool::Turn;
 use replay_experiment::shaken::CONFIDENCE;
-use replay_experiment::{Cell, Measure, RunContext, RunResult, Trace, run_cells};
+use replay_experiment::{Cell, Cells, Measure, RunContext, RunResult, Trace, run_experiment};
 use spread::Spread;
 
 /// Suite `johnson`.
@@ -393,21 +394,15 @@ fn run_all(
         };
         let cells = batch.iter().map(cell).collect::<Result<Vec<_>, VerifyError>>()?;
         let measure = Measure { ties, ..Measure::default() };
-        let mut failure = None;
+        let every: Vec<u32> = (0..cells.len() as u32).collect();
+        let (cells, context) = (Cells(&cells, measure), RunContext::new(stop));
         let mut done = 0;
-        run_cells(&cells, measure, RunContext::new(stop), |outcome| {
-            match outcome {
-                Ok(result) => {
-                    done += 1;
-                    results.insert(batch[result.run as usize].clone(), result);
-                }
-                Err(error) => failure = Some(error),
-            }
-            failure.is_none()
-        });
-        if let Some(error) = failure {
-            return Err(error.into());
-        }
+        run_experiment(&cells, &every, Turn::InOrder, context, |_, outcome| {
+            let result = outcome?;
+            done += 1;
+            results.insert(batch[result.run as usize].clone(), result);
+            Ok::<_, VerifyError>(true)
+        })?;
         // If the suite was cancelled, some results are missing.
         if done < batch.len() {
             return Err(Cancelled.into());

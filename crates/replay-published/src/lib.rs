@@ -150,6 +150,13 @@ pub enum VerifyError {
     Pair(#[from] replay_engine::simulation::SimulationError),
 }
 
+/// The names are part of the program.
+impl From<replay_engine::naming::NameError> for VerifyError {
+    fn from(error: replay_engine::naming::NameError) -> Self {
+        defect(error)
+    }
+}
+
 /// Converts the failure of a run whose input is part of the program. The failure is a defect of the program.
 fn defect(error: impl std::fmt::Display) -> VerifyError {
     VerifyError::Table(error.to_string())

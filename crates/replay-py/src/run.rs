@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::ThreadPoolBuilder;
-use replay::cli::embed::{self, Grid};
+use replay::cli::embed;
 
 use crate::allocator::{Raised, raised, strategy};
 use crate::error::{UsageError, rejected, report};
@@ -24,9 +24,12 @@ use replay_engine::metrics::RunMetrics;
 use replay_engine::naming::NameError;
 use replay_experiment::log_comparison::{CAVEAT, NOT_COMPARED};
 use replay_experiment::pool::{Turn, on_pool};
+use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::shaken::Estimates;
-use replay_experiment::sweep::{Plan, run_plan};
-use replay_experiment::{Cell, Measure, RunContext, RunKey, RunResult, run_cell};
+use replay_experiment::sweep::Plan;
+use replay_experiment::{
+    Cell, Measure, RunContext, RunKey, RunResult, Watch, run_cell, run_experiment,
+};
 use replay_output::plot::{FigureStyle, Plots, WaitDistributions, gallery};
 use replay_results::Results;
 
@@ -49,6 +52,16 @@ pub struct Runs {
 
 /// Indices of a run in its grid: trace, copy, scheduler, strategy, seed. Runs are ordered by their indices.
 type Place = [usize; 5];
+
+/// The number of started jobs.
+#[derive(Default)]
+struct Done(AtomicU64);
+
+impl Watch for Done {
+    fn jobs_done(&self, jobs: u64) {
+        self.0.fetch_add(jobs, Ordering::Relaxed);
+    }
+}
 
 /// A finished run, and the name of its allocator if this allocator is not written in Python.
 struct Finished {
@@ -124,7 +137,7 @@ impl Split {
     }
 
     /// Returns the cells of the allocators that are written in Python.
-    fn cells(&self, Grid { plan, traces, .. }: &Grid) -> Vec<(Place, Cell)> {
+    fn cells(&self, ResolvedGrid { plan, traces }: &ResolvedGrid) -> Vec<(Place, Cell)> {
         let grid = &plan.grid;
         let strategies = grid.strategies.len();
         let shift = if strategies == self.named.len() { 0 } else { strategies };
@@ -185,9 +198,10 @@ pub fn run(
     let grid = grid.map_err(rejected)?;
     // By default, the engine uses one thread per processor of the host.
     let threads = grid.threads.unwrap_or(0);
-    let cancel = CancelToken::new();
-    let done = AtomicU64::new(0);
-    let Grid { plan, traces, .. } = &grid;
+    let (cancel, jobs_done) = (CancelToken::new(), Done::default());
+    let Done(done) = &jobs_done;
+    let grid = grid.cells;
+    let ResolvedGrid { plan, traces } = &grid;
     let runs: Vec<u32> = if split.only_objects() { Vec::new() } else { (0..plan.len()).collect() };
     let cells = split.cells(&grid);
     let all: u64 = runs.iter().map(|&run| plan.jobs(run)).sum::<u64>()
@@ -196,10 +210,7 @@ pub fn run(
         Some(progress) => progress.call1((done.min(all), all)).map(drop),
         None => Ok(()),
     };
-    let jobs_done = |jobs| {
-        done.fetch_add(jobs, Ordering::Relaxed);
-    };
-    let context = RunContext { jobs_done: &jobs_done, ..RunContext::new(&cancel) };
+    let context = RunContext { stop: &cancel, watch: &jobs_done };
 
     let begin = Instant::now();
     let mut estimates = plan.grid.shake.map(|_| Estimates::<RunMetrics>::of_runs(plan));
@@ -224,7 +235,7 @@ pub fn run(
         if !runs.is_empty() {
             let pool = ThreadPoolBuilder::new().num_threads(threads).build();
             let pool = pool.map_err(|error| format!("cannot start the threads: {error}"))?;
-            on_pool(pool, || run_plan(plan, traces, &runs, Turn::InOrder, context, take))
+            on_pool(pool, || run_experiment(&grid, &runs, Turn::InOrder, context, take))
                 .map_err(|error| error.to_string())?;
         }
         // While the interpreter lock is released, compute the schedules that the allocators written in Python use.

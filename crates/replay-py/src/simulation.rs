@@ -279,7 +279,7 @@ impl Simulation {
             || embed::resolve(&crate::program().registries, &options, jobs, Measure::default());
         let (grid, messages) = on_threads(py, || embed::with_messages(resolve))?;
         report(py, messages, false)?;
-        let trace = match <[Arc<Trace>; 1]>::try_from(grid.map_err(rejected)?.traces) {
+        let trace = match <[Arc<Trace>; 1]>::try_from(grid.map_err(rejected)?.cells.traces) {
             Ok([trace]) => trace,
             Err(_) => {
                 return Err(UsageError::new_err("Simulation: exactly one machine is required"));

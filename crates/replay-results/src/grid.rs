@@ -5,12 +5,11 @@ use replay_engine::cancel::CancelToken;
 use replay_engine::metrics::RunMetrics;
 use replay_engine::naming::NameError;
 use replay_engine::registries::Registries;
-use replay_experiment::RunContext;
 use replay_experiment::grid::{GridError, GridFile, ParameterGrid};
 use replay_experiment::pool::Turn;
 use replay_experiment::resolve::{InputError, Notices, ResolvedGrid};
 use replay_experiment::shaken::Estimates;
-use replay_experiment::sweep::run_plan;
+use replay_experiment::{RunContext, run_experiment};
 
 /// Name of the text of a grid in messages.
 const NAME: &str = "grid";
@@ -68,16 +67,17 @@ impl GridSpec {
         let notice = |line: &str| {
             notices.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_string());
         };
-        let ResolvedGrid { plan, traces } = ResolvedGrid::load(grid, None, Notices::to(&notice))?;
-        let mut estimates = plan.grid.shake.map(|_| Estimates::<RunMetrics>::of_runs(&plan));
+        let grid = ResolvedGrid::load(grid, None, Notices::to(&notice))?;
+        let plan = &grid.plan;
+        let mut estimates = plan.grid.shake.map(|_| Estimates::<RunMetrics>::of_runs(plan));
         let (mut done, mut failed) = (Vec::new(), Vec::new());
         let runs: Vec<u32> = (0..plan.len()).collect();
         let context = RunContext::new(&options.cancel);
-        run_plan(&plan, &traces, &runs, Turn::InOrder, context, |run, outcome| {
+        run_experiment(&grid, &runs, Turn::InOrder, context, |run, outcome| {
             match outcome {
                 Ok(result) => {
                     if let Some(estimates) = &mut estimates {
-                        estimates.take(&plan, run, result.compared().0);
+                        estimates.take(plan, run, result.compared().0);
                     }
                     done.push(result);
                 }
@@ -85,9 +85,9 @@ impl GridSpec {
             }
             Ok::<_, NameError>(true)
         })?;
-        let shaken = estimates.map_or(Ok(Vec::new()), |estimates| estimates.rows(&plan))?;
+        let shaken = estimates.map_or(Ok(Vec::new()), |estimates| estimates.rows(plan))?;
         let results = Results::new(done, failed, measure).with_shaken(shaken);
-        let (mut results, _) = results.against_log_of(&plan, |_| true)?;
+        let (mut results, _) = results.against_log_of(plan, |_| true)?;
         results.notices = notices.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(results)
     }

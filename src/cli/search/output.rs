@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::json;
 
-use super::task::SearchTask;
+use super::progress::why;
 use crate::cli::earlier;
 use crate::cli::exit::Failure;
 use crate::cli::output::{configuration, trace_records};
@@ -15,8 +15,7 @@ use crate::cli::results::Results;
 use replay_engine::number::grouped;
 use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::search::{
-    Archive, Extent, GIVEN, Origin, Portability, Problem, Problems, SearchRow, SkippedWorkRow,
-    Space, Strategy, improvement, rows, shaken_improvement,
+    Origin, Problem, Problems, SearchRow, SearchTask, Searched, Space, Strategy,
 };
 use replay_output::plot::{Plots, SearchRun, search_gallery};
 use replay_output::report::{Sheet, portability_summary, search_summary};
@@ -26,16 +25,8 @@ use replay_results::FrameError;
 pub struct Findings<'a> {
     /// Settings, problems and traces.
     pub task: &'a SearchTask,
-    /// Evaluations of each search.
-    pub archives: &'a [Archive],
-    /// For each search, the evaluations of the given vectors.
-    pub given: &'a [Archive],
-    /// For each search, the number of grid vectors that have the same ratio as another vector.
-    pub equal_ratios: &'a [u64],
-    /// For each search, the reason why it ended.
-    pub ended: &'a [String],
-    /// Evaluations of the best vectors on other traces.
-    pub portability: Option<&'a Portability>,
+    /// What the searches found.
+    pub searched: &'a Searched,
 }
 
 /// The rows of a search.
@@ -52,7 +43,7 @@ pub struct SearchReport<'a> {
 impl Findings<'_> {
     /// Returns the rows to print and to write.
     pub fn rows(&self, sorting: Option<Sorting<SearchRow>>) -> SearchReport<'_> {
-        let rows = self.all_rows();
+        let rows = self.task.rows(self.searched);
         let top = |row: &&SearchRow| {
             let given = row.candidate.is_some_and(|candidate| {
                 self.task.spec.given.iter().any(|given| given.reduced() == candidate)
@@ -62,32 +53,6 @@ impl Findings<'_> {
         };
         let shown = rows.iter().filter(top).cloned().collect();
         SearchReport { found: self, rows: shown, all: rows, sorting }
-    }
-
-    /// Returns all rows, search by search.
-    fn all_rows(&self) -> Vec<SearchRow> {
-        let mut all = Vec::new();
-        let archives = self.archives.iter().zip(self.given);
-        for (problem, (archive, given)) in self.task.problems.searches.iter().zip(archives) {
-            let mut rows = rows(problem, archive, given);
-            if let Some(matrix) = self.portability {
-                let tests = matrix.parts.len() - self.task.problems.tests..matrix.parts.len();
-                let whole =
-                    |row: &&mut SearchRow| row.candidate.is_some() && row.extent == Extent::Whole;
-                for row in rows.iter_mut().filter(whole) {
-                    let tried = matrix.found.iter().position(|found| {
-                        let ours = found.on == row.searched || found.on == GIVEN;
-                        Some(found.candidate) == row.candidate && ours
-                    });
-                    let Some(tried) = tried.filter(|_| !tests.is_empty()) else { continue };
-                    let cells = &matrix.cells[tried][tests.clone()];
-                    row.test_improvement_percent = Some(improvement(cells));
-                    row.test_shaken = shaken_improvement(cells);
-                }
-            }
-            all.extend(rows);
-        }
-        all
     }
 }
 
@@ -204,7 +169,7 @@ impl Results for SearchReport<'_> {
             unit => format!("{objective} {unit}"),
         };
         let summary = search_summary(&title, &self.rows);
-        let portability = self.found.portability.map(portability_summary);
+        let portability = self.found.searched.portability.as_ref().map(portability_summary);
         [Some(summary), portability].into_iter().flatten().collect()
     }
 
@@ -213,13 +178,13 @@ impl Results for SearchReport<'_> {
     }
 
     fn details(&self) -> impl Serialize {
-        let Findings { task, archives, ended, .. } = self.found;
-        let searches = task.problems.searches.iter().zip(*archives).zip(*ended);
-        let ended = searches.map(|((problem, archive), why)| {
+        let Findings { task, searched: Searched { archives, ended, .. } } = self.found;
+        let searches = task.problems.searches.iter().zip(archives).zip(ended);
+        let ended = searches.map(|((problem, archive), ended)| {
             json!({
                 "searched": problem.name(),
                 "evaluations": archive.evaluations().len(),
-                "why": why,
+                "why": why(&task.spec, *ended),
             })
         });
         json!({"search": settings(task), "ended": ended.collect::<Vec<_>>()})
@@ -234,29 +199,20 @@ impl Results for SearchReport<'_> {
         dir: &Path,
         metadata: &[(String, String)],
     ) -> Result<Vec<PathBuf>, FrameError> {
-        let Findings { task, archives, equal_ratios, portability, .. } = self.found;
-        let mut spared = Vec::new();
-        for ((problem, archive), &equal) in
-            task.problems.searches.iter().zip(*archives).zip(*equal_ratios)
-        {
-            spared.extend(SkippedWorkRow::of(
-                problem,
-                &archive.skipped_work(problem.decisions()),
-                equal,
-            ));
-        }
+        let Findings { task, searched } = self.found;
         let mut written = replay_results::write(dir, &self.all, metadata)?;
-        written.extend(replay_results::write(dir, &spared, metadata)?);
-        if let Some(matrix) = portability {
+        written.extend(replay_results::write(dir, &task.skipped_work(searched), metadata)?);
+        if let Some(matrix) = &searched.portability {
             written.extend(replay_results::write(dir, &matrix.rows(), metadata)?);
         }
         Ok(written)
     }
 
     fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
-        let Findings { task, archives, given, portability, .. } = self.found;
+        let Findings { task, searched } = self.found;
+        let Searched { archives, given, portability, .. } = searched;
         let names: Vec<String> = task.problems.searches.iter().map(Problem::name).collect();
-        let each = names.iter().zip(*archives).zip(*given).zip(&task.problems.searches);
+        let each = names.iter().zip(archives).zip(given).zip(&task.problems.searches);
         let searched = each.map(|(((name, archive), given), problem)| SearchRun {
             name,
             archive,
@@ -264,6 +220,6 @@ impl Results for SearchReport<'_> {
             decisions: problem.decisions(),
         });
         let (objective, searched) = (task.spec.objective.to_string(), searched.collect::<Vec<_>>());
-        Ok(search_gallery(plots, &objective, &searched, *portability)?)
+        Ok(search_gallery(plots, &objective, &searched, portability.as_ref())?)
     }
 }

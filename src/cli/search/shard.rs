@@ -9,9 +9,9 @@ use super::args::SearchArgs;
 use super::output::origin;
 use super::progress::Progress;
 use super::search_all;
-use super::task::{ResolvedSearch, SearchTask, failure};
+use super::task::{ResolvedSearch, failure};
 use crate::cli::args::OutputArgs;
-use crate::cli::eta::EtaReporter;
+use crate::cli::eta::{EtaReporter, First};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::journal::{of_journal, print_path};
 use crate::cli::print::SortArg;
@@ -28,7 +28,8 @@ use replay_experiment::grid::ParameterGrid;
 use replay_experiment::journal::CellId;
 use replay_experiment::search::strategy::List;
 use replay_experiment::search::{
-    Archive, Candidate, Control, Evaluation, EvaluationCache, Question, SearchSpec, search,
+    Archive, Candidate, Control, Evaluation, EvaluationCache, Question, SearchSpec, SearchTask,
+    SearchWatch, search,
 };
 use replay_experiment::sweep::{Shard, text_digest};
 
@@ -68,9 +69,8 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     let quiet = session.is_quiet();
     let stop = CancelToken::new();
-    let reporter = EtaReporter::new(quiet);
-    let forecast = |forecast| reporter.update_on_stderr(forecast);
-    let watch = RunContext { forecast: &forecast, ..RunContext::new(&stop) };
+    let reporter = EtaReporter::of(First::Started, quiet);
+    let watch = RunContext { stop: &stop, watch: &reporter };
     let task = ResolvedSearch::of(registries, args)?.load(&mut session, watch)?;
     let vectors = task.spec.vectors(&task.problems).map_err(failure)?;
     let ids = ids(&vectors, &task);
@@ -87,19 +87,19 @@ pub fn run(
         (0..ids.len()).filter(|&at| own(at) && journal.failed(ids[at]).is_none()).count()
     };
     let (all, to_run) = ((0..ids.len()).filter(|&at| own(at)).count(), left(&kept));
+    let watched = Progress::new(quiet, &task.spec, &reporter);
     for (number, problem) in task.problems.searches.iter().enumerate() {
         let places = (0..vectors.len()).filter(|place| own(number * vectors.len() + place));
         let own: Vec<Candidate> = places.map(|place| vectors[place]).collect();
-        let watched = Progress::new(quiet, Some(own.len() as u64), problem.decisions());
-        let jobs_done = |jobs| watched.decided(jobs);
+        watched.phase_begins(problem, Some(own.len() as u64));
         let memory = EvaluationCache::new(problem, std::slice::from_ref(&kept.journal), true);
         let control = Control {
             evaluations: None,
             keep: None,
             cache: Some(&memory),
-            watch: RunContext { jobs_done: &jobs_done, ..watch },
+            watch: RunContext { watch: &watched, ..watch },
             progress: &|archive| {
-                watched.show(archive);
+                watched.evaluated(archive);
                 if memory.has_write_error() {
                     // Stop if the journal cannot be written, because a shard without a journal cannot be merged.
                     stop.raise();
@@ -107,7 +107,7 @@ pub fn run(
             },
         };
         let searched = search(problem, &mut List::new(own), &mut Archive::default(), control);
-        watched.finish();
+        watched.phase_ends();
         searched.map_err(failure)?;
         if let Some(error) = memory.write_error() {
             return Err(of_journal(error));

@@ -13,29 +13,18 @@ use crate::cli::sweep::{ListArgs, of_flags};
 use crate::cli::tie_lists::TieLists;
 use replay_engine::allocator::ties::Slack;
 use replay_engine::registries::Registries;
+use replay_experiment::RunContext;
 use replay_experiment::grid::{ParameterGrid, Values};
 use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::search::{
-    Candidate, Constraint, Problems, SearchError, SearchSpec, Space, Start, Strategy,
+    Candidate, Constraint, SearchError, SearchSpec, SearchTask, Space, Start, Strategy,
 };
-use replay_experiment::{Measure, RunContext};
-
-/// A search with its traces.
-pub struct SearchTask {
-    /// The settings.
-    pub spec: SearchSpec,
-    /// Traces to search.
-    pub train: ResolvedGrid,
-    /// Traces of `--test`.
-    pub test: Option<ResolvedGrid>,
-    /// The problems.
-    pub problems: Problems,
-}
 
 /// The settings of a search, and its grid with all names looked up.
 pub struct ResolvedSearch {
     spec: SearchSpec,
-    grid: ParameterGrid,
+    train: ParameterGrid,
+    test: Option<ParameterGrid>,
 }
 
 impl ResolvedSearch {
@@ -44,8 +33,8 @@ impl ResolvedSearch {
     /// # Errors
     /// A usage error for an invalid setting.
     pub fn new(spec: SearchSpec, grid: ParameterGrid) -> Result<Self, SearchError> {
-        spec.check(&grid)?;
-        Ok(Self { spec, grid: ParameterGrid { measure: Measure::default(), ..grid } })
+        let (train, test) = SearchTask::grids(&spec, grid)?;
+        Ok(Self { spec, train, test })
     }
 
     /// Resolves arguments.
@@ -101,22 +90,15 @@ impl ResolvedSearch {
     /// # Errors
     /// A usage error for settings that do not fit the traces; a data error for an invalid trace.
     pub fn load(self, session: &mut Session, watch: RunContext<'_>) -> Result<SearchTask, Failure> {
-        let Self { spec, grid } = self;
+        let Self { spec, train, test } = self;
         let quiet = session.is_quiet();
-        let mut elsewhere = grid.clone();
-        elsewhere.file.traces = spec.test.clone();
-        let train = strategy_selection::load(grid, None, quiet)?;
-        let test = match spec.test.is_empty() {
-            true => None,
-            false => Some(strategy_selection::load(elsewhere, None, quiet)?),
-        };
+        let load = |grid| strategy_selection::load(grid, None, quiet);
+        let (train, test) = (load(train)?, test.map(load).transpose()?);
         session.reads(train.inputs());
         session.reads(test.iter().flat_map(ResolvedGrid::inputs));
         // Standard input has been read. From here on, the token is checked frequently.
         cancel_by_signal(watch.stop, quiet);
-        let tests = test.as_ref().map_or(&[][..], |test| &test.traces);
-        let problems = Problems::new(&spec, &train.plan.grid, &train.traces, tests, watch);
-        Ok(SearchTask { problems: problems.map_err(failure)?, spec, train, test })
+        SearchTask::new(spec, train, test, watch).map_err(failure)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::cli::exit::Failure;
 use replay_engine::cancel::CancelToken;
 use replay_engine::number::fixed;
 use replay_experiment::sweep::Plan;
-use replay_experiment::{Cell, Measure, RunContext, Trace, run_cell};
+use replay_experiment::{Cell, Measure, RunContext, Trace, Watch, run_cell};
 
 /// Total time of the samples on each thread.
 const BUDGET: Duration = Duration::from_secs(1);
@@ -128,6 +128,16 @@ fn weight(plan: &Plan, runs: &[u32]) -> u64 {
     plan.jobs(runs[0]).saturating_mul(runs.len() as u64)
 }
 
+/// The number of started jobs.
+#[derive(Default)]
+struct Started(AtomicU64);
+
+impl Watch for Started {
+    fn jobs_done(&self, jobs: u64) {
+        self.0.fetch_add(jobs, Ordering::Relaxed);
+    }
+}
+
 /// Samples the kinds on all threads, in the order of `order`, until [`BUDGET`] is used up.
 fn samples(
     plan: &Plan,
@@ -171,9 +181,8 @@ fn windows(cell: &Cell, measure: Measure, until: Instant) -> Vec<Window> {
             return windows;
         }
         let schedule = thread_time() - begin;
-        let started = AtomicU64::new(0);
-        let jobs_done = |jobs| _ = started.fetch_add(jobs, Ordering::Relaxed);
-        let watch = RunContext { jobs_done: &jobs_done, ..RunContext::new(&stop) };
+        let started = Started::default();
+        let watch = RunContext { watch: &started, ..RunContext::new(&stop) };
         let in_window = Cell { trace: window.clone(), ..cell.clone() };
         // If the cell fails, the time until the failure is used.
         let _ = run_cell(0, &in_window, measure, watch);
@@ -181,7 +190,7 @@ fn windows(cell: &Cell, measure: Measure, until: Instant) -> Vec<Window> {
         if stop.is_raised() {
             // If a strategy did not finish the first window, its time is estimated from the number of jobs that it has
             // started so far.
-            let started = started.into_inner() as f64;
+            let started = started.0.into_inner() as f64;
             if windows.is_empty() && started > 0.0 {
                 windows.push(Window { jobs: started, schedule, cell: took });
             }

@@ -22,9 +22,10 @@ use replay_engine::table::{Column, Records, Table};
 use replay_experiment::journal::{Journal, Outcome};
 use replay_experiment::log_comparison::{self, LogBaseline};
 use replay_experiment::pool::Turn;
+use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::shaken::{Estimates, ShakenRow};
-use replay_experiment::sweep::{Build, Plan, run_plan};
-use replay_experiment::{Measure, RunContext, RunResult, Trace};
+use replay_experiment::sweep::{Build, Plan};
+use replay_experiment::{Measure, RunContext, RunResult, Trace, run_experiment};
 use replay_output::report::Sheet;
 use replay_output::report::page::sentences;
 use replay_output::report::sweep::{SweepConfiguration, SweepDetails};
@@ -256,13 +257,12 @@ fn run_again(
 ) -> Result<bool, Failure> {
     let mut plan = plan.clone();
     plan.grid.measure = kept;
+    let grid = ResolvedGrid { plan, traces: traces.to_vec() };
     let stop = cancel_token(quiet);
-    let progress = Progress::of_plan(quiet, &plan, runs)?;
+    let progress = Progress::of_plan(quiet, &grid.plan, runs)?;
     let mut written = 0;
-    let jobs_done = |jobs| progress.jobs_done(jobs);
-    let run_jobs = |run, jobs, took| progress.started(&plan, run, jobs, took);
-    let watch = RunContext { jobs_done: &jobs_done, run_jobs: &run_jobs, ..RunContext::new(&stop) };
-    let ran = run_plan(&plan, traces, runs, Turn::InOrder, watch, |_, outcome| {
+    let context = RunContext { stop: &stop, watch: &progress };
+    let ran = run_experiment(&grid, runs, Turn::InOrder, context, |_, outcome| {
         let result = outcome.map_err(Failure::data)?;
         let kept = tables.write_jobs(&result).and_then(|()| tables.write_allocations(&result));
         kept.map_err(|e| Failure::output("results", e))?;

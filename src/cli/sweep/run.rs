@@ -9,10 +9,9 @@ use super::estimate::duration;
 use super::folder;
 use super::grid;
 use super::results::{self, Extras};
-use crate::cli::eta::EtaReporter;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::interrupt::cancel_token;
-use crate::cli::journal::{self, PLAN_FILE, PlanFile, of_journal, print_path};
+use crate::cli::journal::{self, PLAN_FILE, PlanFile, of_experiment, of_journal, print_path};
 use crate::cli::program::Invocation;
 use crate::cli::progress::Progress;
 use crate::cli::result_kind::Kind;
@@ -24,9 +23,10 @@ use replay_engine::registries::Registries;
 use replay_experiment::files::Folder;
 use replay_experiment::grid::ParameterGrid;
 use replay_experiment::journal::Journal;
+use replay_experiment::pool::Turn;
 use replay_experiment::resolve::ResolvedGrid;
-use replay_experiment::sweep::{Plan, Shard, SweepError, pending, run_sweep};
-use replay_experiment::{Measure, RunContext, RunResult};
+use replay_experiment::sweep::{Plan, Shard};
+use replay_experiment::{Measure, Record, RunContext, RunResult, pending, run_recorded};
 
 /// Runs the cells of a grid that have no record in the journal of the folder, then writes the results.
 ///
@@ -53,10 +53,10 @@ pub fn run(
     let grid = grid::resolve(registries, &args.grid)?;
     let loaded = grid::load(&args.grid, grid)?;
     let inputs: Vec<_> = args.grid.file.iter().cloned().chain(loaded.inputs()).collect();
-    let ResolvedGrid { plan, traces } = loaded;
-    let baseline = args.baseline.read(&plan, quiet)?;
-    let includes = |folder: &Folder| folder::includes(registries, folder, &plan, args.placements);
-    session.configure_growing(&folder::configuration(&plan, args.placements)?, includes)?;
+    let ResolvedGrid { plan, traces } = &loaded;
+    let baseline = args.baseline.read(plan, quiet)?;
+    let includes = |folder: &Folder| folder::includes(registries, folder, plan, args.placements);
+    session.configure_growing(&folder::configuration(plan, args.placements)?, includes)?;
     if let Some(folder) = session.folder().filter(|_| args.force) {
         // Discard the journal of any command. Results are replaced when the new results are complete.
         journal::discard(folder.dir())?;
@@ -69,19 +69,16 @@ pub fn run(
     let kept = JournalHandle::begin(&mut session, file, None, Some(args.other_build))?;
     let Some(kept) = kept else { return print(&plan.grid) };
     let mut journal = kept.open();
-    let runs = pending(&plan, shard, &journal, args.retry_failed).map_err(Failure::usage)?;
-    let before = finished(&plan, shard, &journal, args.retry_failed)?;
+    let runs = pending(&loaded, plan.len(), shard, &journal, args.retry_failed);
+    let runs = runs.map_err(Failure::usage)?;
+    let before = finished(plan, shard, &journal, args.retry_failed)?;
 
     let stop = cancel_token(quiet);
     let mut tally = Tally::new(shard.cells(plan.len()).count(), before, runs.len());
-    let progress = Progress::of_plan(quiet, &plan, &runs)?;
-    let reporter = EtaReporter::new(quiet);
-    let forecast = |forecast| reporter.update(forecast, |line| progress.print_line(line));
-    let jobs_done = |jobs| progress.jobs_done(jobs);
-    let run_jobs = |run, jobs, took| progress.started(&plan, run, jobs, took);
-    let watch =
-        RunContext { stop: &stop, jobs_done: &jobs_done, forecast: &forecast, run_jobs: &run_jobs };
-    let outcome = run_sweep(&plan, &traces, &runs, &mut journal, watch, |run, outcome| {
+    let progress = Progress::of_plan(quiet, plan, &runs)?;
+    let context = RunContext { stop: &stop, watch: &progress };
+    let record = Some(Record { journal: &mut *journal, failures: true });
+    let outcome = run_recorded(&loaded, &runs, Turn::AsDone, record, context, |run, outcome| {
         tally.record(plan.jobs(run), outcome.is_err());
         progress.cell_done();
         if let Err(error) = outcome {
@@ -90,10 +87,7 @@ pub fn run(
         true
     });
     progress.finish();
-    outcome.map_err(|error| match error {
-        SweepError::Journal(error) => of_journal(error),
-        SweepError::Name(error) => Failure::usage(error),
-    })?;
+    outcome.map_err(of_experiment)?;
     journal.sync().map_err(of_journal)?;
     session.print_line(&tally);
     if tally.finished < runs.len() {
@@ -106,9 +100,9 @@ pub fn run(
         let again = (kept != Measure::default()).then_some((&traces[..], kept));
         session.reads(inputs);
         let extras = Extras { again, baseline, sorting };
-        results::write(registries, session, &plan, builds, journals, tally.finished, extras)
+        results::write(registries, session, plan, builds, journals, tally.finished, extras)
     } else {
-        let exit = exit_of_shard(&plan, shard, &journal)?;
+        let exit = exit_of_shard(plan, shard, &journal)?;
         print_path(journal.path()).map(|()| exit)
     }
 }

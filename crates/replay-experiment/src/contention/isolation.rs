@@ -96,7 +96,7 @@ pub fn isolate(input: ContentionInput<'_>, scale: f64, seed: u64) -> Result<Isol
     let keys: Vec<(QuotaKey, u64)> = keys.into_iter().collect();
     let found = keys.into_par_iter().with_max_len(1).map(|(key, jobs)| {
         let found = quota(input, &alone, key)?;
-        (watch.jobs_done)(jobs);
+        watch.watch.jobs_done(jobs);
         Ok((key, found))
     });
     let found: BTreeMap<QuotaKey, (u64, u64)> = found.collect::<Result<_, TraceError>>()?;

@@ -7,6 +7,7 @@
 mod alone;
 mod compact;
 mod correlations;
+mod experiment;
 mod footprint;
 mod input;
 mod isolation;
@@ -32,6 +33,7 @@ use replay_network::traffic::{
 use replay_network::{PacketError, Settings};
 
 pub use correlations::{Correlations, PAIRS, Pair, Point, settings};
+pub use experiment::{ContentionExperiment, UnmeasuredTrace};
 pub use input::{ContentionInput, LONGEST, TraceError, check_scale};
 pub use isolation::{Isolation, TOLERANCE, isolate};
 use links::LinkService;

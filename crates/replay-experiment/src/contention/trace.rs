@@ -279,7 +279,7 @@ impl Observer for PlacementRecorder<'_> {
     }
 
     fn completed(&mut self, _: JobId, _: i64) {
-        (self.watch.jobs_done)(1);
+        self.watch.watch.jobs_done(1);
     }
 }
 

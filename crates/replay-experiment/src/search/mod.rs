@@ -51,6 +51,7 @@ mod problem;
 mod problems;
 mod ratio;
 mod row;
+mod run;
 mod search_trace;
 mod shaken;
 mod space;
@@ -58,6 +59,7 @@ mod spec;
 mod split;
 pub mod strategy;
 mod tally;
+mod task;
 
 pub use archive::{Archive, SkippedWork};
 pub use candidate::{Candidate, CandidateError};
@@ -75,12 +77,14 @@ pub use problem::{Evaluation, Extent, Problem};
 pub use problems::Problems;
 pub use ratio::Ratio;
 pub use row::{Origin, SearchRow, SkippedWorkRow, rows};
+pub use run::{Ended, Expected, SearchWatch, Searched, run_search};
 pub use search_trace::{ReplayLimit, SearchTrace};
 pub use shaken::GapToBest;
 pub use space::{Numbers, Range, RangeError, Space};
 pub use spec::{RANDOM_EVALUATIONS, SearchSpec, Start, Strategy};
 pub use split::split;
 pub use tally::{ClassSum, Tally, WorstClass};
+pub use task::SearchTask;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -2,8 +2,9 @@ use std::sync::Arc;
 
 use super::*;
 use crate::grid::{GridFile, ParameterGrid};
-use crate::sweep::{Plan, SweepError, run_plan};
-use crate::{RunContext, Trace, pool::Turn};
+use crate::resolve::ResolvedGrid;
+use crate::sweep::Plan;
+use crate::{ExperimentError, RunContext, Trace, pool::Turn, run_experiment};
 use replay_engine::cancel::CancelToken;
 use replay_engine::metrics::{PairwiseMetrics, ScheduleMetrics};
 use replay_engine::workload::{Policy, Shake, Window, Workload};
@@ -22,16 +23,17 @@ fn run(grid: &str) -> (Plan, Vec<RunResult>) {
     let workload = own.expect("the trace that comes with the project");
     let machine = "10x10".parse().expect("a mesh");
     let trace = Trace::new(Arc::new(workload), machine, "johnson", &grid.schedulers);
-    let traces = [Arc::new(trace)];
+    let traces = vec![Arc::new(trace)];
     let plan = Plan::new(grid, &traces).expect("few cells");
     let runs: Vec<u32> = (0..plan.len()).collect();
     let (stop, mut results) = (CancelToken::new(), Vec::new());
-    run_plan(&plan, &traces, &runs, Turn::InOrder, RunContext::new(&stop), |_, outcome| {
+    let grid = ResolvedGrid { plan, traces };
+    run_experiment(&grid, &runs, Turn::InOrder, RunContext::new(&stop), |_, outcome| {
         results.push(outcome.expect("a result"));
-        Ok::<_, SweepError>(true)
+        Ok::<_, ExperimentError>(true)
     })
     .expect("known names");
-    (plan, results)
+    (grid.plan, results)
 }
 
 const GRID: &str = "schedulers = ['fcfs', 'easy']\nseeds = [3, 4]\nshake = { copies = 5, width = 60 }\n\

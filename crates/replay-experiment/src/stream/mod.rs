@@ -23,13 +23,14 @@ use super::compatibility::{
 };
 use super::contention::{MOST_SENT, Messages, stream_packets};
 use super::journal::CellId;
-use crate::{RunContext, RunKey};
+use crate::{Experiment, Outcomes, RunContext, RunKey};
 use replay_engine::allocator::Allocator;
 use replay_engine::allocator::registry::AllocatorSpec;
 use replay_engine::metrics::estimate::{
     Accumulator, Estimate, ReplicateError, Replicated, StopRule, replicate,
 };
 use replay_engine::metrics::{ScheduleMetrics, comparable};
+use replay_engine::naming::NameError;
 use replay_engine::number::{counted, plain};
 use replay_engine::scheduler::registry::SchedulerSpec;
 use replay_engine::table::{Column, Name, Table, names};
@@ -356,6 +357,30 @@ pub fn estimate(
     let watched: Vec<usize> = watched.iter().map(|&metric| metric as usize).collect();
     let runs = replicate(rule, &watched, |replication| sample(point, seed, replication, watch))?;
     Ok(Estimates::new(runs, rule.confidence))
+}
+
+/// Points whose results are estimated from replications.
+pub struct EstimatedPoints<'a, P, F>(pub &'a [P], pub F);
+
+impl<P, R, F> Experiment for EstimatedPoints<'_, P, F>
+where
+    P: fmt::Display + Sync,
+    R: Send,
+    F: Fn(&P, RunContext<'_>) -> Result<R, PointError> + Sync,
+{
+    type Row = R;
+    type Error = String;
+
+    fn run(&self, cells: &[u32], context: RunContext<'_>) -> Result<Outcomes<Self>, NameError> {
+        let run = |&cell: &u32| {
+            let point = &self.0[cell as usize];
+            match self.1(point, context) {
+                Err(ReplicateError::Run { error: SampleError::Cancelled(_), .. }) => None,
+                outcome => Some(outcome.map_err(|error| format!("{point}: {error}"))),
+            }
+        };
+        Ok(cells.iter().map(run).collect())
+    }
 }
 
 /// A row of the table of streams: a point and its estimates.

@@ -4,7 +4,11 @@ use super::*;
 use crate::grid::ParameterGrid;
 use crate::journal::Journal;
 use crate::pool::Turn;
-use crate::{RunContext, RunResult, Trace, run_cell};
+use crate::resolve::ResolvedGrid;
+use crate::{
+    Experiment, Record, RunContext, RunResult, Trace, pending, run_cell, run_experiment,
+    run_recorded,
+};
 use replay_engine::cancel::CancelToken;
 use replay_engine::workload::{Job, Policy, Window, Workload};
 
@@ -110,37 +114,47 @@ fn an_error_of_the_recorded_schedule_is_part_of_ids() {
 fn a_sweep_resumes_after_an_interruption() {
     let dir = tempfile::tempdir().expect("a folder");
     let (plan, traces) = plan(GRID, SWF);
+    let grid = ResolvedGrid { plan, traces };
+    let cells = grid.plan.len();
     let mut journal = Journal::open(&crate::files::Dir::open(dir.path()).expect("a folder"), false)
         .expect("a journal");
-    let all = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
+    let all = pending(&grid, cells, Shard::WHOLE, &journal, false).expect("cells");
     assert!(all.iter().copied().eq(0..12));
     let stop = CancelToken::new();
     let watch = RunContext::new(&stop);
     let stop_after_three = |journal: &mut Journal<RunResult>| {
         let mut count = 0;
-        let stopped = run_sweep(&plan, &traces, &all, journal, watch, |_, outcome| {
-            assert!(outcome.is_ok());
-            count += 1;
-            count < 3
-        });
+        let stopped = run_recorded(
+            &grid,
+            &all,
+            Turn::AsDone,
+            Some(Record { journal, failures: true }),
+            watch,
+            |_, outcome| {
+                assert!(outcome.is_ok());
+                count += 1;
+                count < 3
+            },
+        );
         stopped.expect("it stops");
         count
     };
     // A single-threaded pool runs one cell at a time.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
     assert_eq!(pool.install(|| stop_after_three(&mut journal)), 3);
-    let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
+    let rest = pending(&grid, cells, Shard::WHOLE, &journal, false).expect("cells");
     assert!(rest.iter().copied().eq(3..12));
     // If several threads are used, the cells that are already running finish.
     let count = stop_after_three(&mut journal);
     assert!(count >= 3 && journal.len() >= count, "{count}");
-    let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
-    run_sweep(&plan, &traces, &rest, &mut journal, watch, |_, _| true).expect("it ends");
-    assert_eq!(pending(&plan, Shard::WHOLE, &journal, true), Ok(Vec::new()));
+    let rest = pending(&grid, cells, Shard::WHOLE, &journal, false).expect("cells");
+    let record = Some(Record { journal: &mut journal, failures: true });
+    run_recorded(&grid, &rest, Turn::AsDone, record, watch, |_, _| true).expect("it ends");
+    assert_eq!(pending(&grid, cells, Shard::WHOLE, &journal, true), Ok(Vec::new()));
     // A failed cell is not run again unless the caller requests this.
-    journal.append(plan.id(5).expect("a cell"), Err("broken")).expect("a record");
-    assert_eq!(pending(&plan, Shard::WHOLE, &journal, false), Ok(Vec::new()));
-    assert_eq!(pending(&plan, Shard::WHOLE, &journal, true), Ok(vec![5]));
+    journal.append(grid.plan.id(5).expect("a cell"), Err("broken")).expect("a record");
+    assert_eq!(pending(&grid, cells, Shard::WHOLE, &journal, false), Ok(Vec::new()));
+    assert_eq!(pending(&grid, cells, Shard::WHOLE, &journal, true), Ok(vec![5]));
 }
 
 /// The digest includes the users' limits, because strategies that use these limits must not reuse results from a log
@@ -202,15 +216,16 @@ fn bundles_equal_separate_cells() {
     for (placements, threads) in [(false, 1), (false, 3), (true, 1), (true, 3)] {
         let (plan, traces) = plan(&format!("placements = {placements}\n{text}"), &swf);
         let all: Vec<u32> = (0..plan.len()).collect();
+        let grid = ResolvedGrid { plan, traces };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         let mut seen = Vec::new();
         pool.install(|| {
             // Check that some replays in this comparison are shared.
-            let bundles = super::run::bundles(&plan, &traces, &all).expect("cells");
+            let bundles = grid.bundles(&all).expect("cells");
             assert!(bundles.iter().any(|bundle| bundle.len() > 4), "no replay is shared");
-            run_plan(&plan, &traces, &all, Turn::InOrder, RunContext::new(&stop), |run, outcome| {
-                let cell = plan.cell(&traces, run)?;
-                let alone = run_cell(run, &cell, plan.grid.measure, RunContext::new(&stop));
+            run_experiment(&grid, &all, Turn::InOrder, RunContext::new(&stop), |run, outcome| {
+                let cell = grid.plan.cell(&grid.traces, run)?;
+                let alone = run_cell(run, &cell, grid.plan.grid.measure, RunContext::new(&stop));
                 assert_eq!(
                     comparable(&outcome.expect("it runs")),
                     comparable(&alone.expect("it runs"))

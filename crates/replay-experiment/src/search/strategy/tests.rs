@@ -8,7 +8,7 @@ use super::*;
 use crate::files::Dir;
 use crate::journal::{JOURNAL_FILE, Journal};
 use crate::search::*;
-use crate::{Cell, Measure, RunContext, Trace, run_cell};
+use crate::{Cell, Measure, RunContext, Trace, Watch, run_cell};
 use replay_engine::cancel::CancelToken;
 use replay_engine::scheduler::registry::SchedulerSpec;
 use replay_engine::workload::{Policy, Window, Workload};
@@ -274,18 +274,22 @@ fn rejects_problems_without_anything_to_search() {
 #[test]
 fn a_grid_is_evaluated_in_small_parts_before_a_deadline() {
     let problem = problem(&[trace(50)], "mean_pairwise_l1", &[]);
-    let (stop, done) = (CancelToken::new(), AtomicU64::new(0));
-    let timed = stop.until(Instant::now() + Duration::from_secs(3600));
-    let enough = 300 * problem.decisions();
-    let jobs_done = |jobs| {
-        if done.fetch_add(jobs, Ordering::Relaxed) + jobs > enough {
-            stop.raise();
+    /// Cancels after this number of jobs.
+    struct Stop<'a>(&'a CancelToken, u64, AtomicU64);
+    impl Watch for Stop<'_> {
+        fn jobs_done(&self, jobs: u64) {
+            if self.2.fetch_add(jobs, Ordering::Relaxed) + jobs > self.1 {
+                self.0.raise();
+            }
         }
-    };
+    }
+    let stop = CancelToken::new();
+    let timed = stop.until(Instant::now() + Duration::from_secs(3600));
+    let after = Stop(&stop, 300 * problem.decisions(), AtomicU64::new(0));
     let (mut all, mut archive) = (List::new(Space::johnson().grid()), Archive::default());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     let end = pool.install(|| {
-        let watch = RunContext { jobs_done: &jobs_done, ..RunContext::new(&timed) };
+        let watch = RunContext { watch: &after, ..RunContext::new(&timed) };
         let control =
             Control { evaluations: None, keep: None, cache: None, watch, progress: &|_| {} };
         search(&problem, &mut all, &mut archive, control)

@@ -9,7 +9,7 @@ use super::result_kind::Kind;
 use replay_engine::number::{counted, grouped};
 use replay_experiment::files::{Dir, ResultFolder};
 use replay_experiment::journal::JOURNAL_FILE;
-use replay_results::read::records;
+use replay_import::columns::Footer;
 
 /// Maximum number of characters of a command line in a message.
 const COMMAND: usize = 300;
@@ -50,8 +50,8 @@ pub fn description(dir: &Dir) -> String {
     }
     let tables = Kind::ALL.iter().find(|one| one.name() == kind).map_or(&[][..], |k| k.tables());
     let rows = tables.iter().filter(|name| name.ends_with(".csv")).find_map(|name| {
-        let file = File::open(dir.path().join(name)).ok()?;
-        let rows = records(file, name, &[]).ok()?.rows().len();
+        let path = dir.path().join(name).with_extension("parquet");
+        let rows = Footer::read(&mut File::open(path).ok()?).ok()?.rows();
         Some(format!(" ({} in {name})", counted(rows as u64, "row")))
     });
     text += &rows.unwrap_or_default();

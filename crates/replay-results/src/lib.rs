@@ -49,6 +49,7 @@ mod files;
 mod frame;
 mod grid;
 pub mod read;
+mod result_table;
 mod results;
 mod tables;
 
@@ -56,6 +57,7 @@ pub use error::FrameError;
 pub use files::write;
 pub use frame::frame;
 pub use grid::{GridSpec, RunError, RunOptions};
+pub use result_table::{ResultTable, Row};
 pub use results::Results;
 pub use tables::Tables;
 

@@ -4,16 +4,16 @@
 //! damaged in any way, it is decoded by [`replay_import::columns`], which converts panics of the Parquet reader to
 //! errors.
 
-use replay_engine::table::{Name, Records, TableInfo};
+use replay_engine::table::{Name, TableInfo};
 use std::collections::HashMap;
 use std::fs::File;
-use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use polars::prelude::{Column, DataFrame, DataType, PolarsError};
 
+use super::ResultTable;
 use super::compare::JobTables;
 use replay_engine::metrics::{Submitted, comparable};
 use replay_experiment::files::{ResultError, ResultFolder};
@@ -50,24 +50,30 @@ impl ReadError {
     }
 }
 
-/// Reads a CSV file with a header. Columns that the table `name` of `known` declares contain values of the declared
-/// types; other columns contain text.
+/// Reads the table `name` of a result directory; `known` describes the tables of replay.
 ///
 /// # Errors
-/// [`csv::Error`] if the file cannot be read or is not valid CSV.
-pub fn records(
-    text: impl io::Read,
+/// [`ReadError`] if the table is missing or unreadable.
+pub fn table(
+    folder: &ResultFolder,
     name: &str,
     known: &[TableInfo],
-) -> Result<Records, csv::Error> {
-    let mut reader = csv::Reader::from_reader(text);
-    let header = reader.headers()?.iter().map(str::to_string);
-    let info = known.iter().find(|table| table.name == name);
-    let mut records = Records::new(name, info, header);
-    for row in reader.records() {
-        records.push_fields(&row?);
-    }
-    Ok(records)
+) -> Result<ResultTable, ReadError> {
+    let file_name = format!("{name}.parquet");
+    let frame = columns(&folder.file(&file_name)?, |_| true);
+    let frame = frame.map_err(ReadError::table(&folder.path().join(file_name)))?;
+    Ok(ResultTable::new(name, known, frame))
+}
+
+/// Reads the columns of a Parquet file that `is_read` selects by name.
+///
+/// # Errors
+/// A message if the file is damaged.
+pub fn columns(mut file: &File, is_read: impl Fn(&str) -> bool) -> Result<DataFrame, String> {
+    let footer = Footer::read(&mut file)?;
+    let names = footer.schema.iter_names().map(|name| name.as_str());
+    let names: Vec<&str> = names.filter(|name| is_read(name)).collect();
+    footer.batch(&mut file, &names, 0..footer.rows()).map(DataFrame::from)
 }
 
 /// A run of a result directory.

@@ -12,12 +12,12 @@ use std::fmt::Write;
 
 pub use folder::{Folder, FolderError, checks, is_published};
 pub use top_strategy::TopStrategyComparison;
-pub use verdict::{compare_top_strategies, searched, sentences};
+pub use verdict::{compare_top_strategies, is_ranking, searched, sentences};
 
 use html::{escape, figure, table};
 
-use replay_engine::table::Records;
 use replay_experiment::sweep::Build;
+use replay_results::ResultTable;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("sort.js");
@@ -33,7 +33,7 @@ pub const BEGINNING: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta 
 pub const MOST_ROWS: usize = 300;
 
 /// Returns the page. `published` contains the checks of each file that was written by `verify --write`.
-pub fn page(folders: &[Folder], published: &[(String, Records)], build: &Build) -> String {
+pub fn page(folders: &[Folder], published: &[(String, ResultTable)], build: &Build) -> String {
     let names: Vec<&str> = folders.iter().map(|folder| folder.name.as_str()).collect();
     let title = match &names[..] {
         [] => "Published and measured numbers".to_string(),

@@ -1,16 +1,18 @@
 use super::html::{format_value, rounded};
 use super::{Folder, MOST_ROWS};
+use polars::prelude::{Column, DataFrame, DataType};
 use replay_engine::metrics::SizeRow;
-use replay_engine::table::{Records, Table, TableInfo, Value};
+use replay_engine::table::{Kind, Table, TableInfo, Value};
 use replay_experiment::contention::ContentionRun;
 use replay_experiment::search::SearchRow;
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::sweep::Build;
 use replay_experiment::{RunResult, WithRun};
+use replay_results::ResultTable;
 use replay_results::compare::jobs_of;
 use replay_results::read::ReadError;
 
-fn page(folders: &[Folder], published: &[(String, Records)]) -> String {
+fn page(folders: &[Folder], published: &[(String, ResultTable)]) -> String {
     super::page(folders, published, &Build::default())
 }
 
@@ -19,7 +21,7 @@ fn sentences(folder: &Folder) -> Vec<String> {
 }
 
 /// Returns a table from lines of fields separated by bars.
-fn records(name: &str, text: &str) -> Records {
+fn records(name: &str, text: &str) -> ResultTable {
     let known = [
         TableInfo::of::<RunResult>(),
         TableInfo::of::<WithRun<'_, SizeRow>>(),
@@ -27,11 +29,25 @@ fn records(name: &str, text: &str) -> Records {
         TableInfo::of::<ContentionRun>(),
         TableInfo::of::<SearchRow>(),
     ];
-    let mut lines = text.lines().map(|line| line.split('|'));
-    let header = lines.next().into_iter().flatten().map(str::to_string);
-    let mut records = Records::new(name, known.iter().find(|table| table.name == name), header);
-    lines.for_each(|fields| records.push_fields(fields));
-    records
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split('|').collect()).collect();
+    let mut table = ResultTable::new(name, &known, DataFrame::empty());
+    let declared = |title: &str| {
+        let mut columns = table.info.iter().flat_map(|info| &info.columns);
+        columns.find(|column| column.name.text() == title).map(|column| column.kind)
+    };
+    let column = |(place, title): (usize, &&str)| {
+        let fields = rows[1..].iter().map(|row| Some(row[place]).filter(|text| !text.is_empty()));
+        let column = Column::new((*title).into(), fields.collect::<Vec<_>>());
+        match declared(title) {
+            Some(Kind::I64) => column.cast(&DataType::Int64),
+            Some(Kind::U64) => column.cast(&DataType::UInt64),
+            Some(Kind::F64) => column.cast(&DataType::Float64),
+            _ => Ok(column),
+        }
+    };
+    let columns = rows[0].iter().enumerate().map(column).collect::<Result<_, _>>();
+    table.frame = DataFrame::new(rows.len() - 1, columns.expect("values")).expect("columns");
+    table
 }
 
 fn folder(tables: &[(&str, &str)]) -> Folder {
@@ -192,7 +208,7 @@ fn counts_verdicts_of_published_numbers() {
 #[test]
 fn rounds_numbers_and_keeps_their_full_values() {
     let short = ["564.8654321", "0.0305", "28489", "1e-7", "-0.5", "word", "", "0.0"];
-    let short = short.map(|text| format_value(&Value::parse(text, None)));
+    let short = short.map(|text| format_value(&Value::Text(text.into())));
     assert_eq!(short, ["564.9", "0.03050", "28,489", "0.00000010", "-0.5000", "word", "", "0"]);
     assert_eq!(format_value(&Value::F64(28489.0)), "28,489");
     assert_eq!(rounded(12345.6), "12,346");

@@ -5,7 +5,7 @@ use polars::prelude::DataFrame;
 use replay_engine::metrics::blocks::FEWEST;
 use replay_engine::metrics::{JobMeasures, Placement};
 use replay_engine::number::fixed;
-use replay_engine::table::{Name, Value};
+use replay_engine::table::Name;
 use replay_experiment::shaken::Verdict;
 use replay_results::compare::{Compared, Pairs, correct};
 use replay_results::read::ReadError;
@@ -24,7 +24,7 @@ pub struct Runs {
     /// Name of the strategy.
     pub name: String,
     /// Seed and run number of each run.
-    pub runs: Vec<(Value<'static>, i64)>,
+    pub runs: Vec<(String, i64)>,
     /// Mean wait and mean turnaround of each run.
     pub times: Vec<[Option<f64>; 2]>,
     /// Whether jobs ran on fewer processors than requested.
@@ -226,7 +226,7 @@ mod tests {
     fn runs(name: &str, run: i64, turnaround: f64) -> Runs {
         Runs {
             name: name.to_string(),
-            runs: vec![(Value::U64(0), run)],
+            runs: vec![("0".to_string(), run)],
             times: vec![[Some(turnaround); 2]],
             folds: false,
         }

@@ -143,7 +143,7 @@ fn replaces_no_data(path: &Path, is_named: bool) -> Result<(), Failure> {
 
 /// Returns the tables of a kind of results; empty for an unknown kind.
 fn tables(kind: &str) -> &'static [&'static str] {
-    Kind::ALL.iter().find(|one| one.name() == kind).map_or(&[], |one| one.tables())
+    Kind::of(kind).map_or(&[], Kind::tables)
 }
 
 fn checks(path: &Path) -> Result<ResultTable, Failure> {

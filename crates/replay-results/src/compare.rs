@@ -5,11 +5,9 @@
 //! time ([`Blocks`]), because jobs close in time are not independent observations. If several pairs of runs are compared, the verdicts are corrected by
 //! Holm's method ([`correct`]), but the intervals are not. For every measure, smaller is better.
 
-use std::collections::BTreeSet;
-
 use polars::prelude::{
-    BooleanChunked, Column as Values, DataFrame, DataFrameJoinOps, JoinArgs, JoinType,
-    MaintainOrderJoin, PlSmallStr, PolarsResult, SortMultipleOptions,
+    Column as Values, DataFrame, DataFrameJoinOps, JoinArgs, JoinType, MaintainOrderJoin,
+    PlSmallStr, PolarsResult, SortMultipleOptions,
 };
 
 use replay_engine::metrics::blocks::{Blocks, LEVEL, holm};
@@ -96,6 +94,12 @@ pub struct Pairs {
 /// Suffix of the columns of the second run of a pair.
 const OTHER: &str = "_other";
 
+/// Column with the largest size of the class of a job.
+const CLASS: Name = Name::new("size_class");
+
+/// The size range of a comparison of all jobs.
+pub const ALL_SIZES: [i64; 2] = [1, i64::MAX];
+
 /// Column with the number of earlier jobs of the run that have the same job number.
 const EARLIER: &str = "earlier";
 
@@ -130,20 +134,19 @@ impl Pairs {
         self.pairs.height() == 0
     }
 
-    /// Returns the size classes of the jobs, each as its smallest and largest size. The classes are 1, 2, 3 to 4, 5 to
-    /// 8, and so on. Classes without jobs are omitted.
+    /// Returns the pairs by size class; a class has a smallest and a largest size. The classes are 1, 2, 3 to 4, 5 to 8,
+    /// and so on. Classes without jobs are omitted.
     ///
     /// # Errors
     /// The error of [`new`](Self::new).
-    pub fn classes(&self) -> PolarsResult<Vec<[i64; 2]>> {
-        let class = |size: i64| (size.max(1) as u64).next_power_of_two().trailing_zeros();
-        let sizes = |class: u32| match class {
-            0 => [1, 1],
-            _ => [(1i64 << (class - 1)) + 1, 1i64 << class],
-        };
-        let classes: BTreeSet<u32> =
-            self.pairs.column(Submitted::SIZE.text())?.i64()?.iter().flatten().map(class).collect();
-        Ok(classes.into_iter().map(sizes).collect())
+    pub fn by_size(&self) -> PolarsResult<Vec<([i64; 2], Self)>> {
+        let largest = |size: i64| (size.max(1) as u64).next_power_of_two() as i64;
+        let sizes = self.pairs.column(Submitted::SIZE.text())?.i64()?.iter();
+        let classes: Vec<Option<i64>> = sizes.map(|size| size.map(largest)).collect();
+        let mut classed = self.clone();
+        classed.pairs.with_column(Values::new(CLASS.text().into(), classes))?;
+        let sized = classed.by_label(CLASS)?.into_iter();
+        Ok(sized.filter_map(|(largest, of)| Some(([largest? / 2 + 1, largest?], of))).collect())
     }
 
     /// Returns the pairs by the value of a column in the first run, in ascending order. The value is `None` for jobs
@@ -205,22 +208,12 @@ impl Pairs {
         Ok(both.filter(|(_, [a, b])| a.is_finite() && b.is_finite()).collect())
     }
 
-    /// Computes the change of a measure from the first run to the second run, over the jobs with sizes in a range.
+    /// Computes the change of a measure from the first run to the second run.
     ///
     /// # Errors
     /// The error of [`new`](Self::new).
-    pub fn compare(
-        &self,
-        names: [&str; 2],
-        measure: Name,
-        sizes: [i64; 2],
-    ) -> PolarsResult<Compared> {
-        let all = self.pairs.column(Submitted::SIZE.text())?.i64()?.iter();
-        let within: BooleanChunked = all
-            .map(|size| size.is_some_and(|size| (sizes[0]..=sizes[1]).contains(&size)))
-            .collect();
-        let within = Self { pairs: self.pairs.filter(&within)?, unpaired: 0 };
-        let values = within.both(Submitted::SUBMIT, measure)?;
+    pub fn compare(&self, names: [&str; 2], measure: Name) -> PolarsResult<Compared> {
+        let values = self.both(Submitted::SUBMIT, measure)?;
         let robust = [0, 1].map(|run| Robust::of(values.iter().map(|(_, of)| of[run])));
         let of_robust = |part: fn(Robust) -> f64| robust.map(|of| of.map_or(f64::NAN, part));
         let (mut sums, mut lower, mut higher) = ([0.0; 2], 0u64, 0u64);
@@ -238,7 +231,7 @@ impl Pairs {
             base: names[0].to_string(),
             run: names[1].to_string(),
             measure,
-            sizes,
+            sizes: ALL_SIZES,
             class: None,
             jobs,
             means: sums.map(|sum| sum / jobs as f64),
@@ -411,8 +404,6 @@ mod tests {
 
     type Job = (i64, i64, i64, [f64; 5]);
 
-    const ALL: [i64; 2] = [1, i64::MAX];
-
     fn job(number: i64, submit: i64, size: i64, wait: f64) -> Job {
         (number, submit, size, [wait, 1.0, 1.0, 0.0, f64::NAN])
     }
@@ -458,7 +449,7 @@ mod tests {
         let run =
             |value: f64| -> Vec<Job> { (0..80).map(|i| (i, i * DAY, 4, [value; 5])).collect() };
         let pairs = pairs(&run(10.0), &run(5.0));
-        let compared = |measure| pairs.compare(["a", "b"], measure, ALL).expect("a measure");
+        let compared = |measure| pairs.compare(["a", "b"], measure).expect("a measure");
         for &measure in REPLAYED.measures {
             let is_distance = [Placement::PAIRWISE_L1, Placement::DISTANCE].contains(&measure);
             let verdicts = [[true, false], [false, true], [true, true], [false, false]]
@@ -475,38 +466,41 @@ mod tests {
             (0..200).map(|i| job(i, i * DAY / 4, 1 + i % 5, wait(i))).collect()
         };
         let base = run(|_| 100.0);
-        let compare = |other: &[Job], measure: usize, sizes| {
+        let compare = |other: &[Job], measure: usize| {
             let measure = REPLAYED.measures[measure];
-            pairs(&base, other).compare(["a", "b"], measure, sizes).expect("a measure")
+            pairs(&base, other).compare(["a", "b"], measure).expect("a measure")
         };
-        let word = |other: &[Job]| compare(other, 0, ALL).verdict().word();
+        let word = |other: &[Job]| compare(other, 0).verdict().word();
         // Every wait is shorter by 10 %.
-        let less = compare(&run(|_| 90.0), 0, ALL);
+        let less = compare(&run(|_| 90.0), 0);
         assert_eq!((less.verdict().word(), less.jobs, less.lower), ("better", 200, 200));
         assert!((less.change + 10.0).abs() < 1e-9, "{less:?}");
         assert_eq!((less.medians, less.trimmed_means), ([100.0, 90.0], [100.0, 90.0]));
         // Two extreme values among 200 values change the mean, but neither the median nor the trimmed mean.
-        let two = compare(&run(|i| if i < 2 { 1e6 } else { 100.0 }), 0, ALL);
+        let two = compare(&run(|i| if i < 2 { 1e6 } else { 100.0 }), 0);
         assert!(two.means[1] > 1e4, "{two:?}");
         assert_eq!((two.medians[1], two.trimmed_means[1]), (100.0, 100.0));
         assert!(less.interval.iter().all(|end| (end + 10.0).abs() < 1e-9), "{less:?}");
         assert_eq!(word(&run(|_| 110.0)), "worse");
         assert_eq!(word(&base), "same");
         // Blocks with longer waits and blocks with shorter waits alternate.
-        let mixed = compare(&run(|i| if i / 4 % 2 == 0 { 80.0 } else { 120.0 }), 0, ALL);
+        let mixed = compare(&run(|i| if i / 4 % 2 == 0 { 80.0 } else { 120.0 }), 0);
         assert_eq!(mixed.verdict(), Verdict::NotSignificant);
         assert!(mixed.interval[0] < 0.0 && 0.0 < mixed.interval[1], "{mixed:?}");
         // Only jobs of 3 and 4 processors wait less.
         let some = run(|i| if (2..4).contains(&(i % 5)) { 50.0 } else { 100.0 });
-        let pairs = pairs(&base, &some);
-        assert_eq!(pairs.classes().expect("sizes"), [[1, 1], [2, 2], [3, 4], [5, 8]]);
-        let class = |sizes| pairs.compare(["a", "b"], JobMeasures::WAIT, sizes).expect("a size");
-        let verdicts = [class([3, 4]).verdict(), class([5, 8]).verdict()];
-        assert_eq!(verdicts, [Verdict::Better, Verdict::Same]);
-        assert_eq!(class([3, 4]).jobs, 80);
+        let classes = pairs(&base, &some).by_size().expect("sizes");
+        let compared = classes.iter().map(|(sizes, pairs)| {
+            let compared = pairs.compare(["a", "b"], JobMeasures::WAIT).expect("a measure");
+            (*sizes, compared.verdict().word(), compared.jobs)
+        });
+        let (same, better) = ("same", "better");
+        let expected =
+            [([1, 1], same, 40), ([2, 2], same, 40), ([3, 4], better, 80), ([5, 8], same, 40)];
+        assert_eq!(compared.collect::<Vec<_>>(), expected);
         // Missing values are excluded. If the mean is 0, the relative change is undefined.
-        assert_eq!(compare(&base, 4, ALL).jobs, 0);
-        assert!(compare(&base, 4, ALL).medians[0].is_nan());
-        assert!(compare(&base, 3, ALL).change.is_nan());
+        assert_eq!(compare(&base, 4).jobs, 0);
+        assert!(compare(&base, 4).medians[0].is_nan());
+        assert!(compare(&base, 3).change.is_nan());
     }
 }

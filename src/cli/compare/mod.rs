@@ -28,7 +28,7 @@ use replay_engine::metrics::blocks::FEWEST;
 use replay_engine::metrics::{Submitted, comparable};
 use replay_engine::number::{counted, fixed, grouped};
 use replay_engine::sanitize::excerpt;
-use replay_engine::workload::JobIds;
+use replay_engine::workload::{Change, JobIds};
 use replay_experiment::RunKey;
 use replay_experiment::contention::ContentionJobRow;
 use replay_experiment::contention::ranking::{Stretches, TwoJobReversal, two_job_reversals};
@@ -36,8 +36,9 @@ use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::schedule_diff::StartChange;
 use replay_experiment::shaken::Verdict;
 use replay_output::plot::{FigureStyle, Plots};
+use replay_output::report::manifest::{StoredManifest, TraceRecord};
 use replay_results::compare::{
-    CONTENDED, Compared, JobTables, Pairs, REPLAYED, correct, difference,
+    ALL_SIZES, CONTENDED, Compared, JobTables, Pairs, REPLAYED, correct, difference,
 };
 use replay_results::read::{self, JobsTable, ReadError, RunRow};
 
@@ -178,7 +179,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     };
     let [base, others] = SelectedRuns::read_both([&args.base, other])?;
     for runs in [&base, &others] {
-        if runs.manifest.is_null() && !args.process.quiet {
+        if runs.manifest.is_none() && !args.process.quiet {
             eprint_line(format_args!(
                 "{}: has no manifest.json; the tables of the folder are not checked",
                 runs.text
@@ -227,29 +228,20 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
             decided.iter().for_each(eprint_line);
         }
         let names = names.each_ref().map(String::as_str);
-        let compare = |pairs: &Pairs, measure: Name, sizes: [i64; 2]| {
-            pairs.compare(names, measure, sizes).map(|one| one.of_folding(folds)).map_err(unread)
+        let compare = |pairs: &Pairs, measure: Name| {
+            pairs.compare(names, measure).map(|one| one.of_folding(folds)).map_err(unread)
         };
-        let classes = Classes::of(&pairs, args.by()).map_err(unread)?;
+        let classes = classes(&pairs, args.by()).map_err(unread)?;
         for &measure in measures {
-            compared.push(compare(&pairs, measure, ALL_SIZES)?);
-            match &classes {
-                Classes::Sizes(classes) => {
-                    for &sizes in classes {
-                        compared.push(compare(&pairs, measure, sizes)?);
-                    }
-                }
-                Classes::Labels(labelled) => {
-                    for (class, pairs) in labelled {
-                        let class = Some(class.clone());
-                        compared.push(Compared { class, ..compare(pairs, measure, ALL_SIZES)? });
-                    }
-                }
+            compared.push(compare(&pairs, measure)?);
+            for (class, sizes, pairs) in &classes {
+                let (class, sizes) = (class.clone(), *sizes);
+                compared.push(Compared { class, sizes, ..compare(pairs, measure)? });
             }
         }
         of_runs.resize(compared.len(), second.key.clone());
         for &(measure, limit) in &limits {
-            limits_of.push((limit, compare(&pairs, measure, ALL_SIZES)?));
+            limits_of.push((limit, compare(&pairs, measure)?));
         }
     }
     corrected(compared.iter_mut());
@@ -273,28 +265,22 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
 
-/// The size range of a comparison of all jobs.
-const ALL_SIZES: [i64; 2] = [1, i64::MAX];
+/// A class of jobs: its name, unless it is a class of sizes, its smallest and largest size, and its pairs.
+type Class = (Option<String>, [i64; 2], Pairs);
 
-/// The classes of jobs of `--by`.
-enum Classes {
-    /// Smallest and largest size of each class; empty without `--by`.
-    Sizes(Vec<[i64; 2]>),
-    /// Name and pairs of each value of a column.
-    Labels(Vec<(String, Pairs)>),
-}
-
-impl Classes {
-    fn of(pairs: &Pairs, by: Option<By>) -> PolarsResult<Self> {
-        let Some(column) = by.and_then(By::column) else {
-            return Ok(Self::Sizes(by.map_or(Ok(Vec::new()), |_| pairs.classes())?));
-        };
-        let titled = |(label, pairs): (Option<i64>, _)| match label {
-            Some(label) => (format!("{column} {label}"), pairs),
-            None => (format!("{column} unknown"), pairs),
-        };
-        Ok(Self::Labels(pairs.by_label(column)?.into_iter().map(titled).collect()))
-    }
+/// Returns the classes of `--by`; none without `--by`.
+fn classes(pairs: &Pairs, by: Option<By>) -> PolarsResult<Vec<Class>> {
+    let labelled = |(label, pairs): (Option<i64>, _), column| {
+        let label = label.map_or("unknown".to_string(), |label| label.to_string());
+        (Some(format!("{column} {label}")), ALL_SIZES, pairs)
+    };
+    let classes = by.map(|by| match by.column() {
+        None => Ok(pairs.by_size()?.into_iter().map(|(sizes, of)| (None, sizes, of)).collect()),
+        Some(column) => {
+            Ok(pairs.by_label(column)?.into_iter().map(|of| labelled(of, column)).collect())
+        }
+    });
+    classes.unwrap_or(Ok(Vec::new()))
 }
 
 /// Returns a line for each mean of stretch if two jobs determine which of two runs has the lower mean; `run` is one of
@@ -451,8 +437,8 @@ struct SelectedRuns {
     frame: DataFrame,
     /// The table of jobs, unless columns of the table of runs were read.
     jobs: Option<JobsTable>,
-    /// The manifest; JSON null if the manifest cannot be read.
-    manifest: Rc<serde_json::Value>,
+    /// The manifest; `None` if the folder has none or it cannot be read.
+    manifest: Option<Rc<StoredManifest>>,
 }
 
 impl SelectedRuns {
@@ -479,9 +465,9 @@ impl SelectedRuns {
     fn read(dir: &Path, measures: Option<&[String]>) -> Result<Self, Failure> {
         let read = |folder: &ResultFolder| {
             folder.check_tables()?;
-            let manifest = folder.manifest().and_then(|text| serde_json::from_slice(text).ok());
-            let manifest: serde_json::Value = manifest.unwrap_or_default();
-            let of_kind = tables(folder, &manifest).and_then(|tables| {
+            let manifest = StoredManifest::of(folder).ok().flatten().map(Rc::new);
+            let kind = manifest.as_ref().and_then(|manifest| Kind::of(&manifest.kind));
+            let of_kind = tables(folder, kind).and_then(|tables| {
                 let measures = measures.map(|names| RunMeasure::all_of(names, tables));
                 Ok((tables, measures.transpose()?))
             });
@@ -495,10 +481,10 @@ impl SelectedRuns {
             let jobs = match jobs {
                 Err(ReadError::Results(
                     error @ (ResultError::Unlisted(_) | ResultError::Missing(_)),
-                )) => return Ok(Err(no_jobs(&error, folder, tables, &manifest))),
+                )) => return Ok(Err(no_jobs(&error, folder, tables, kind))),
                 jobs => jobs?,
             };
-            let (text, manifest) = (String::new(), Rc::new(manifest));
+            let text = String::new();
             Ok(Ok(Self { text, tables, runs, frame, jobs, manifest }))
         };
         ResultFolder::read(dir, read, ReadError::is_transient).map_err(bad)?
@@ -541,22 +527,16 @@ impl SelectedRuns {
     }
 
     /// Returns the description of a trace in the manifest.
-    fn trace(&self, trace: &str) -> Option<&serde_json::Value> {
-        let mut traces = self.manifest["configuration"]["traces"].as_array()?.iter();
-        traces.find(|one| one["name"] == trace)
-    }
-
-    /// Returns the digest of a trace, if the manifest contains it.
-    fn digest(&self, trace: &str) -> Option<&str> {
-        self.trace(trace)?["digest"].as_str()
+    fn trace(&self, trace: &str) -> Option<&TraceRecord> {
+        self.manifest.as_ref()?.trace(trace)
     }
 
     /// Returns the ids of the jobs of a trace, from the file beside the trace.
     fn ids(&self, trace: &str) -> Result<Option<JobIds>, Failure> {
-        let Some(one) = self.trace(trace) else { return Ok(None) };
-        let is_renumbered = one["cleaning"]["changes"].get("renumbered").is_some();
-        match (one["source"].as_str(), one["digest"].as_str()) {
-            (Some(source), Some(digest)) if !is_renumbered => ids(Path::new(source), digest),
+        let is_renumbered =
+            |trace: &TraceRecord| trace.cleaning.changes.contains_key(&Change::Renumbered);
+        match self.trace(trace) {
+            Some(trace) if !is_renumbered(trace) => ids(Path::new(&trace.source), &trace.digest),
             _ => Ok(None),
         }
     }
@@ -583,11 +563,11 @@ fn no_jobs(
     error: &ResultError,
     folder: &ResultFolder,
     tables: &JobTables,
-    manifest: &serde_json::Value,
+    kind: Option<Kind>,
 ) -> Failure {
-    let writes = match manifest["kind"].as_str() {
-        Some("sweep") => "the same sweep with --job-table writes this table",
-        Some("run") => "the same command without --no-jobs writes this table",
+    let writes = match kind {
+        Some(Kind::Sweep) => "the same sweep with --job-table writes this table",
+        Some(Kind::Run) => "the same command without --no-jobs writes this table",
         _ => return Failure::data(anyhow::anyhow!("{error}")),
     };
     let path = folder.path().join(JobsTable::file(tables));
@@ -595,13 +575,8 @@ fn no_jobs(
 }
 
 /// Returns the tables that `compare` reads from a folder: those of replays or those of `contend`.
-fn tables(
-    folder: &ResultFolder,
-    manifest: &serde_json::Value,
-) -> Result<&'static JobTables, Failure> {
+fn tables(folder: &ResultFolder, kind: Option<Kind>) -> Result<&'static JobTables, Failure> {
     let dir = folder.path();
-    let kind = manifest["kind"].as_str();
-    let kind = kind.and_then(|name| Kind::ALL.into_iter().find(|kind| kind.name() == name));
     let file = |tables: &JobTables| dir.join(format!("{}.parquet", tables.runs)).exists();
     match kind {
         Some(Kind::Run | Kind::Sweep) => Ok(&REPLAYED),
@@ -630,8 +605,8 @@ fn tables(
 /// jobs. Two logs are considered the same if they have the same digest or the same name. The names may differ because
 /// of different loads, and the digests may differ because of different versions.
 fn same_log(runs: [&SelectedRuns; 2], rows: [&RunRow; 2]) -> Result<(), Failure> {
-    let [(name, digest), (other, other_digest)] =
-        [0, 1].map(|i| (&rows[i].key.trace, runs[i].digest(&rows[i].key.trace)));
+    let [(name, digest), (other, other_digest)] = [0, 1]
+        .map(|i| (&rows[i].key.trace, runs[i].trace(&rows[i].key.trace).map(|it| &it.digest)));
     match (digest, other_digest) {
         (Some(digest), Some(other_digest)) if name != other && digest != other_digest => {
             Err(Failure::usage_message(format!(

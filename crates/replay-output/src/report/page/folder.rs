@@ -3,6 +3,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::top_strategy::TopStrategyComparison;
+use crate::report::manifest::StoredManifest;
 use replay_engine::lines;
 use replay_engine::table::{Name, TableInfo};
 use replay_experiment::files::{MANIFEST, ResultError, ResultFolder};
@@ -15,7 +16,7 @@ pub struct Folder {
     /// Path of the directory as given by the user.
     pub name: String,
     /// Contents of `manifest.json`.
-    pub manifest: serde_json::Value,
+    pub manifest: StoredManifest,
     /// Tables; the main table is first. Tables with a row per job are omitted.
     pub tables: Vec<ResultTable>,
     /// Names of tables listed in the manifest but missing from the directory.
@@ -95,16 +96,14 @@ impl Folder {
     ) -> Result<Self, FolderError> {
         let file = folder.path().join(MANIFEST);
         let bad = |problem: String| FolderError::Manifest { path: file.clone(), problem };
-        let Some(text) = folder.manifest() else {
+        let manifest = StoredManifest::of(folder).map_err(|error| bad(error.to_string()))?;
+        let Some(manifest) = manifest else {
             let problem = "no such file; name a directory that was written with --out";
             return Err(bad(problem.to_string()));
         };
-        let manifest: serde_json::Value =
-            serde_json::from_slice(text).map_err(|error| bad(error.to_string()))?;
-        let kind = manifest["kind"].as_str().unwrap_or_default();
         let listed: Vec<&str> = folder.files().iter().map(|file| file.name.as_str()).collect();
         let (mut read, mut missing) = (Vec::new(), Vec::new());
-        for name in tables(kind) {
+        for name in tables(&manifest.kind) {
             let Some(table) = name.strip_suffix(".parquet") else { continue };
             if OF_JOBS.contains(&table) || !listed.contains(name) {
                 continue;

@@ -80,7 +80,7 @@ impl TopStrategyComparison {
             if pairs.is_empty() {
                 return Ok(None);
             }
-            let compared = pairs.compare([&other.name, &first.name], measure, [1, i64::MAX])?;
+            let compared = pairs.compare([&other.name, &first.name], measure)?;
             Ok::<_, ReadError>(Some(compared).filter(|compared| compared.jobs > 0))
         };
         let mut comparison = Self { strategies: ranked.len(), ..Self::default() };

@@ -3,6 +3,7 @@
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -14,12 +15,17 @@ use super::print::{FormatArg, SortArg, TableArgs};
 use super::terminal::{Stdout, stdout};
 use super::write::{NamedOutput, OutputFile, check_apart, finish_all};
 use replay_engine::metrics::{Needs, RunMetrics};
-use replay_engine::workload::{Oversize, Policy, Shake};
+use replay_engine::workload::{Oversize, Policy, Shake, Workload};
 use replay_experiment::Measure;
 
 /// Arguments that select what is replayed, as typed.
 #[derive(Clone, Debug, Args, Serialize, Deserialize)]
 pub struct GridArgs {
+    /// Workloads that replace the traces; empty on the command line.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub workloads: Vec<Arc<Workload>>,
+
     /// Replay this trace: a file, or a name of replay list traces.
     ///
     /// A name is looked up as a path, then as a file or alias, with or without .swf and .gz, in the current folder, in

@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use super::args::RunArgs;
+use super::args::{GridArgs, RunArgs};
 use super::exit::{Failure, collected, eprint_line, with_short_quotes};
 use super::program::Invocation;
 use super::skipped_jobs::SkippedJobs;
@@ -16,7 +16,7 @@ use super::tie_lists::TieLists;
 use super::{Program, definition, parsed, run_program};
 use replay_engine::registries::Registries;
 use replay_engine::workload::{LoadError, Workload};
-use replay_experiment::resolve::{ResolvedGrid, load_traces, preloaded};
+use replay_experiment::resolve::{ResolvedGrid, load_traces};
 use replay_experiment::{Measure, RunResult};
 
 /// The reason why the program rejects the given options.
@@ -110,9 +110,9 @@ pub fn resolve(
 ) -> Result<Grid, EmbedError> {
     let args = run_args(options)?;
     let measure = Measure { ties: args.ties, ..measure };
-    let resolve =
-        || strategy_selection::main_job(registries, &args.grid, args.shake.shake(), measure, false);
-    let cells = preloaded(workloads, resolve)?;
+    let grid = GridArgs { workloads, ..args.grid.clone() };
+    let shake = args.shake.shake();
+    let cells = strategy_selection::main_job(registries, &grid, shake, measure, false)?;
     let threads = args.output.process.threads.map(|threads| threads as usize);
     Ok(Grid { cells, threads })
 }

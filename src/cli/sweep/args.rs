@@ -85,15 +85,15 @@ pub struct SweepArgs {
 
     /// Write the processors of every job (placements.parquet).
     ///
-    /// The journal does not contain placements: after all cells are done, every cell runs a second time. This option
-    /// cannot be used with --shard.
+    /// The journal does not contain placements: after an interruption, finished cells run again. This option cannot be
+    /// used with --shard.
     #[arg(long, requires = "out", conflicts_with = "shard", help_heading = "Output")]
     pub placements: bool,
 
     /// Write the table of every job (jobs.parquet), which replay compare needs.
     ///
-    /// The journal does not contain this table: after all cells are done, every cell runs a second time. This option
-    /// cannot be used with --shard. Perturbed copies have no rows.
+    /// The journal does not contain this table: after an interruption, finished cells run again. This option cannot be
+    /// used with --shard. Perturbed copies have no rows.
     #[arg(long, requires = "out", conflicts_with = "shard", help_heading = "Output")]
     pub job_table: bool,
 

@@ -134,7 +134,8 @@ pub fn of_flags(
         shake,
         allocator: allocators(registries, grid, ties, &lists.param)?,
     };
-    ParameterGrid::resolve(&file, registries).map_err(of_flag)
+    let resolved = ParameterGrid::resolve(&file, registries).map_err(of_flag)?;
+    Ok(ParameterGrid { workloads: grid.workloads.clone(), ..resolved })
 }
 
 /// Converts an error of a grid to an error that names the option instead of the key.

@@ -10,10 +10,8 @@ use serde::Serialize;
 
 use crate::cli::baseline::Baseline;
 use crate::cli::exit::{Exit, Failure, eprint_line};
-use crate::cli::interrupt::cancel_token;
 use crate::cli::output::ranked_summaries;
 use crate::cli::print::{FormatArg, Sorting};
-use crate::cli::progress::Progress;
 use crate::cli::results::{Results, Tally, metadata};
 use crate::cli::session::Session;
 use crate::cli::shards;
@@ -22,11 +20,9 @@ use replay_engine::registries::Registries;
 use replay_engine::table::{Column, Table};
 use replay_experiment::journal::{Journal, Outcome};
 use replay_experiment::log_comparison::{self, LogBaseline};
-use replay_experiment::pool::Turn;
-use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::sweep::{Build, Plan};
-use replay_experiment::{Measure, RunContext, RunResult, Trace, run_experiment};
+use replay_experiment::{Measure, RunResult};
 use replay_output::report::Sheet;
 use replay_output::report::page::{is_ranking, sentences};
 use replay_output::report::sweep::{SweepConfiguration, SweepDetails};
@@ -34,9 +30,9 @@ use replay_results::{FrameError, ResultTable, Tables, read};
 
 /// Optional outputs of a sweep.
 #[derive(Default)]
-pub struct Extras<'a> {
-    /// The traces, and what to measure, if cells run a second time to write tables of jobs or placements.
-    pub again: Option<(&'a [Arc<Trace>], Measure)>,
+pub struct Extras {
+    /// The tables, if the jobs or the placements of all cells are already in them.
+    pub tables: Option<Tables>,
     /// Earlier results with which the new results are compared in the printed tables.
     pub baseline: Option<Arc<Baseline>>,
     /// The order of printed runs. A table of runs is printed only with an order or a baseline.
@@ -45,6 +41,19 @@ pub struct Extras<'a> {
 
 /// Maximum number of rows of the printed table.
 const SHOWN: usize = 50;
+
+/// Creates the tables of a plan in the folder of a session; `None` without a folder. `kept` selects the tables of jobs and
+/// placements.
+///
+/// # Errors
+/// A usage error if the tables cannot be created.
+pub fn begin(session: &mut Session, plan: &Plan, kept: Measure) -> Result<Option<Tables>, Failure> {
+    let Some(place) = session.stage()? else { return Ok(None) };
+    let text = serde_json::to_string(&SweepConfiguration::of(plan))
+        .map_err(|e| Failure::output("the configuration", e))?;
+    let tables = Tables::create(&place, &metadata(session.build(), &text), kept);
+    tables.map(Some).map_err(|e| Failure::output("results", e))
+}
 
 /// Writes the results of a plan in grid order, one record at a time. Then prints the names of the files, or all runs as
 /// JSON, CSV or Markdown. Each cell of the plan must be in one of `journals`. The bytes of the files do not depend on
@@ -60,14 +69,13 @@ pub fn write(
     builds: Vec<Build>,
     journals: &mut [Journal<RunResult>],
     cells_run: usize,
-    Extras { again, baseline, sorting }: Extras<'_>,
+    Extras { tables, baseline, sorting }: Extras,
 ) -> Result<Exit, Failure> {
-    let Some(place) = session.stage()? else { return Ok(Exit::Done) };
-    let text = serde_json::to_string(&SweepConfiguration::of(plan))
-        .map_err(|e| Failure::output("the configuration", e))?;
-    let kept = again.map_or(Measure::default(), |(_, kept)| kept);
-    let mut tables = Tables::create(&place, &metadata(session.build(), &text), kept)
-        .map_err(|e| Failure::output("results", e))?;
+    let Some(mut tables) =
+        tables.map_or_else(|| begin(&mut session, plan, Measure::default()), |t| Ok(Some(t)))?
+    else {
+        return Ok(Exit::Done);
+    };
     let mut estimates = plan.grid.shake.map(|_| Estimates::of_runs(plan));
     let log = LogBaseline::new(plan).map_err(Failure::usage)?;
     // The latest run of the recorded schedule. Later cells are compared with this run.
@@ -125,15 +133,6 @@ pub fn write(
                 }
             }
         }
-    }
-    if let Some((traces, kept)) = again
-        && !run_again(plan, traces, kept, &done, &mut tables, session.is_quiet())?
-    {
-        session.abandon();
-        eprint_line(
-            "replay: interrupted while jobs or placements were written; the same command continues",
-        );
-        return Ok(Exit::Interrupted);
     }
     let shaken = estimates.map(|estimates| estimates.rows(plan)).transpose();
     let shaken = shaken.map_err(Failure::usage)?.unwrap_or_default();
@@ -255,33 +254,4 @@ fn show(
         shown.insert(place, RunResult { by_size: Vec::new(), ..run });
         shown.truncate(most);
     }
-}
-
-/// Runs cells a second time for their jobs and placements. Returns `false` if the command was interrupted before the
-/// last cell.
-fn run_again(
-    plan: &Plan,
-    traces: &[Arc<Trace>],
-    kept: Measure,
-    runs: &[u32],
-    tables: &mut Tables,
-    quiet: bool,
-) -> Result<bool, Failure> {
-    let mut plan = plan.clone();
-    plan.grid.measure = kept;
-    let grid = ResolvedGrid { plan, traces: traces.to_vec() };
-    let stop = cancel_token(quiet);
-    let progress = Progress::of_plan(quiet, &grid.plan, runs)?;
-    let mut written = 0;
-    let context = RunContext { stop: &stop, watch: &progress };
-    let ran = run_experiment(&grid, runs, Turn::InOrder, context, |_, outcome| {
-        let result = outcome.map_err(Failure::data)?;
-        let kept = tables.write_jobs(&result).and_then(|()| tables.write_allocations(&result));
-        kept.map_err(|e| Failure::output("results", e))?;
-        progress.cell_done();
-        written += 1;
-        Ok::<_, Failure>(true)
-    });
-    progress.finish();
-    ran.map(|()| written == runs.len())
 }

@@ -51,9 +51,15 @@ pub fn run(
         Session::within(Kind::Sweep, Some(dir), args.force, &args.grid.process, command)?;
     session.set_table(args.table);
     let grid = grid::resolve(registries, &args.grid)?;
-    let loaded = grid::load(&args.grid, grid)?;
+    let mut loaded = grid::load(&args.grid, grid)?;
+    // With jobs or placements, the tables are written while the cells run.
+    let kept_tables =
+        Measure { jobs: args.job_table, nodes: args.placements, ..Measure::default() };
+    let observes = kept_tables != Measure::default();
+    (loaded.plan.grid.measure.jobs, loaded.plan.grid.measure.nodes) =
+        (kept_tables.jobs, kept_tables.nodes);
     let inputs: Vec<_> = args.grid.file.iter().cloned().chain(loaded.inputs()).collect();
-    let ResolvedGrid { plan, traces } = &loaded;
+    let ResolvedGrid { plan, .. } = &loaded;
     let baseline = args.baseline.read(plan, quiet)?;
     let includes = |folder: &Folder| folder::includes(registries, folder, plan, args.placements);
     session.configure_growing(&folder::configuration(plan, args.placements)?, includes)?;
@@ -70,36 +76,52 @@ pub fn run(
     let Some(kept) = kept else { return print(&plan.grid) };
     let mut journal = kept.open();
     let runs = pending(&loaded, plan.len(), shard, &journal, args.retry_failed);
-    let runs = runs.map_err(Failure::usage)?;
-    let before = finished(plan, shard, &journal, args.retry_failed)?;
+    let mut runs = runs.map_err(Failure::usage)?;
+    let mut before = finished(plan, shard, &journal, args.retry_failed)?;
+    let mut tables = None;
+    if observes {
+        // The journal has no jobs and placements, so finished cells run again.
+        runs = observed(plan, &journal, args.retry_failed)?;
+        before = plan.len() as usize - runs.len();
+        tables = results::begin(&mut session, plan, kept_tables)?;
+    }
 
     let stop = cancel_token(quiet);
     let mut tally = Tally::new(shard.cells(plan.len()).count(), before, runs.len());
     let progress = Progress::of_plan(quiet, plan, &runs)?;
     let context = RunContext { stop: &stop, watch: &progress };
     let record = Some(Record { journal: &mut *journal, failures: true });
-    let outcome = run_recorded(&loaded, &runs, Turn::AsDone, record, context, |run, outcome| {
+    let turn = if observes { Turn::InOrder } else { Turn::AsDone };
+    let mut unwritten = None;
+    let outcome = run_recorded(&loaded, &runs, turn, record, context, |run, outcome| {
         tally.record(plan.jobs(run), outcome.is_err());
         progress.cell_done();
-        if let Err(error) = outcome {
-            progress.print_line(&format!("replay: cell failed: {error}"));
+        match (outcome, &mut tables) {
+            (Err(error), _) => progress.print_line(&format!("replay: cell failed: {error}")),
+            (Ok(result), Some(tables)) => {
+                let jobs = tables.write_jobs(&result);
+                unwritten = jobs.and_then(|()| tables.write_allocations(&result)).err();
+            }
+            (Ok(_), None) => {}
         }
-        true
+        unwritten.is_none()
     });
     progress.finish();
     outcome.map_err(of_experiment)?;
+    if let Some(error) = unwritten {
+        return Err(Failure::output("results", error));
+    }
     journal.sync().map_err(of_journal)?;
     session.print_line(&tally);
     if tally.finished < runs.len() {
+        session.abandon();
         return Ok(session.report_left(&counted((runs.len() - tally.finished) as u64, "cell")));
     }
     if shard.is_whole() {
         let journals = std::slice::from_mut(&mut *journal);
         let builds = kept.earlier_builds.iter().chain([session.build()]).cloned().collect();
-        let kept = Measure { jobs: args.job_table, nodes: args.placements, ..Measure::default() };
-        let again = (kept != Measure::default()).then_some((&traces[..], kept));
         session.reads(inputs);
-        let extras = Extras { again, baseline, sorting };
+        let extras = Extras { tables, baseline, sorting };
         results::write(registries, session, plan, builds, journals, tally.finished, extras)
     } else {
         let exit = exit_of_shard(plan, shard, &journal)?;
@@ -165,6 +187,18 @@ fn finished(
         finished += usize::from(failed.is_some_and(|failed| !(failed && retry)));
     }
     Ok(finished)
+}
+
+/// Returns the cells that run if their jobs or placements are written: all cells except those that failed and are not run
+/// again.
+fn observed(plan: &Plan, journal: &Journal<RunResult>, retry: bool) -> Result<Vec<u32>, Failure> {
+    let mut runs = Vec::new();
+    for run in 0..plan.len() {
+        if retry || journal.failed(plan.id(run).map_err(Failure::usage)?) != Some(true) {
+            runs.push(run);
+        }
+    }
+    Ok(runs)
 }
 
 /// Returns the exit code of a finished shard.

@@ -54,6 +54,7 @@ pub use values::{ValueError, Values};
 
 use std::collections::HashSet;
 use std::hash::Hash;
+use std::sync::Arc;
 
 use error::{PathError, Step};
 
@@ -62,7 +63,7 @@ use replay_engine::registries::Registries;
 use replay_engine::scheduler::registry::SchedulerSpec;
 use replay_engine::simulation::WhenDown;
 use replay_engine::topology::Topology;
-use replay_engine::workload::{Dependencies, Oversize, Policy, Shake, Window};
+use replay_engine::workload::{Dependencies, Oversize, Policy, Shake, Window, Workload};
 
 /// The interpretation of a grid file. The grid contains only the names of the traces; the traces have not been read.
 #[derive(Clone, Debug)]
@@ -89,6 +90,8 @@ pub struct ParameterGrid {
     pub when_down: WhenDown,
     /// Number and kind of perturbed copies; they are run in addition to each unperturbed trace.
     pub shake: Option<Shake>,
+    /// Workloads that replace the traces, if a program has loaded them; else empty.
+    pub workloads: Vec<Arc<Workload>>,
     /// Optional measurements of each run.
     pub measure: Measure,
     /// Allocators that were built to check the grid; the cells reuse them.
@@ -195,6 +198,7 @@ impl ParameterGrid {
             deps,
             when_down,
             shake,
+            workloads: Vec::new(),
             measure,
             registries: registries.clone(),
         })

@@ -1,7 +1,6 @@
 //! Loads traces from files, from standard input, from workload models, and from the trace that is built into the
 //! program.
 
-use std::cell::RefCell;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -53,9 +52,6 @@ pub fn load_traces(
     max_errors: usize,
     notices: Notices<'_>,
 ) -> Result<Vec<Arc<Workload>>, InputError> {
-    if let Some(workloads) = PRELOADED.with_borrow(Clone::clone) {
-        return Ok(workloads);
-    }
     let manifest = Manifest::embedded().map_err(InputError::usage)?;
     let search = SearchPath::from_env();
     let resolve = |name: &String| {
@@ -99,20 +95,6 @@ pub fn load_traces(
         workloads.push(Arc::new(workload));
     }
     Ok(workloads)
-}
-
-thread_local! {
-    /// Workloads that [`load_traces`] returns on this thread instead of loading traces; `None` if [`load_traces`] loads
-    /// traces.
-    static PRELOADED: RefCell<Option<Vec<Arc<Workload>>>> = const { RefCell::new(None) };
-}
-
-/// Runs `work`; until `work` returns, [`load_traces`] returns `workloads` on this thread.
-pub fn preloaded<T>(workloads: Vec<Arc<Workload>>, work: impl FnOnce() -> T) -> T {
-    let outer = PRELOADED.replace(Some(workloads));
-    let result = work();
-    PRELOADED.replace(outer);
-    result
 }
 
 /// The text of standard input. The text is kept, because every cleaning policy loads the trace again, but standard

@@ -6,7 +6,7 @@ mod notices;
 mod recorded;
 
 pub use input_error::InputError;
-pub use load::{load_traces, preloaded};
+pub use load::load_traces;
 pub use notices::Notices;
 
 use std::fs::File;
@@ -66,7 +66,10 @@ impl ResolvedGrid {
         let outages = outages(&grid)?;
         let of_policy = |policy| {
             let errors = grid.file.max_errors;
-            let workloads = load_traces(&grid.file.traces, policy, &grid.window, errors, notices)?;
+            let workloads = match grid.workloads.is_empty() {
+                true => load_traces(&grid.file.traces, policy, &grid.window, errors, notices)?,
+                false => grid.workloads.clone(),
+            };
             on_machines(workloads, &grid, outages.as_ref(), policy, notices)
         };
         let mut traces = Vec::new();

@@ -4,11 +4,12 @@ use crate::cli::terminal::stdout;
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
+use textwrap::Options;
 
 use super::compare::Projected;
 use super::complete;
 use super::exit::{Exit, Failure};
-use super::print::{fields, sheet_of_fields};
+use super::print::{fields, fill, sheet_of_fields};
 use crate::{import, network};
 use replay_backlog::{Found, Outcome};
 use replay_engine::allocator::candidate_set::ScoredCandidate;
@@ -393,21 +394,8 @@ fn columns() -> Entries {
 
 /// Wraps text to [`WIDTH`] characters with an indent.
 fn wrapped(text: &str, indent: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines
-            .last_mut()
-            .filter(|line| line.is_empty() || line.len() + 1 + word.len() <= WIDTH - indent);
-        match line {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            None => lines.push(word.to_string()),
-        }
-    }
-    lines.into_iter().map(|line| format!("{}{line}", " ".repeat(indent))).collect()
+    let margin = " ".repeat(indent);
+    fill(text, Options::new(WIDTH).initial_indent(&margin).subsequent_indent(&margin))
 }
 
 #[cfg(test)]

@@ -106,6 +106,10 @@ impl<'a> Row<'a> {
 fn value(column: &Column, at: usize) -> Value<'_> {
     match column.get(at) {
         Ok(AnyValue::String(text)) if !text.is_empty() => Value::Text(Cow::Borrowed(text)),
+        // Polars stores a column with one row as a value that owns its text.
+        Ok(AnyValue::StringOwned(text)) if !text.is_empty() => {
+            Value::Text(Cow::Owned(text.to_string()))
+        }
         Ok(AnyValue::Int64(value)) => Value::I64(value),
         Ok(AnyValue::UInt64(value)) => Value::U64(value),
         Ok(AnyValue::Float64(value)) => Value::F64(value),
@@ -113,5 +117,25 @@ fn value(column: &Column, at: usize) -> Value<'_> {
             .i64()
             .map_or(Value::Null, |values| Value::List(values.iter().flatten().collect())),
         _ => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_any_length_have_the_values_of_their_fields() {
+        for rows in ["x,,2.50\n", "x,,2.50\ny,3,-\n"] {
+            let text = format!("a,b,c\n{rows}");
+            let table = ResultTable::csv(text.as_bytes(), "made", &[]).expect("CSV");
+            let row = table.rows().next().expect("a row");
+            let fields = ["a", "b", "c", "d"].map(|name| row.value(Name::new(name)).to_string());
+            assert_eq!(fields, ["x", "", "2.50", ""], "{rows}");
+            let first = table.columns().map(|(_, _, values)| values[0].to_string());
+            assert_eq!(first.collect::<Vec<_>>(), ["x", "", "2.50"], "{rows}");
+            assert_eq!(row.value(Name::new("b")), Value::Null);
+        }
+        assert!(ResultTable::csv("a,a\n1,2\n".as_bytes(), "made", &[]).is_err());
     }
 }

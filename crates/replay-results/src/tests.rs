@@ -149,7 +149,7 @@ fn files_are_complete_and_documented() {
     let file = File::open(dir.path().join("jobs.parquet")).expect("the file");
     let mut reader = ParquetReader::new(file);
     let metadata = reader.get_metadata().expect("metadata").clone();
-    assert_eq!(metadata.row_groups.len(), 2);
+    assert_eq!(metadata.row_groups.len(), 1);
     let pairs = metadata.key_value_metadata().clone().expect("pairs");
     let value = |key: &str| pairs.iter().find(|pair| pair.key == key)?.value.clone();
     assert_eq!(value("command").as_deref(), Some("replay run"));
@@ -238,7 +238,8 @@ fn reads_any_range_of_rows() {
     let mut files =
         files::Files::create::<WithRun<'_, Allocation>>(dir.path(), &[], false).expect("a file");
     for group in [&rows[..2], &rows[2..3], &rows[3..]] {
-        files.append(group).expect("written");
+        files.append(group).expect("rows");
+        files.flush().expect("written");
     }
     let path = files.finish().expect("finished").remove(0);
     let mut file = File::open(path).expect("the table");
@@ -258,6 +259,18 @@ fn reads_any_range_of_rows() {
     assert!(footer.batch(&mut file, &names, 0..rows.len() + 1).is_err());
     let missing = footer.batch(&mut file, &["job", "depth"], 0..1);
     assert_eq!(missing.expect_err("no such column"), "no column \"depth\"");
+}
+
+/// Checks that small runs share groups of rows, and that a group does not grow without bound.
+#[test]
+fn small_runs_share_groups_of_rows() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let runs: Vec<RunResult> = (0..90).map(|number| run(number, None, &[1; 1000])).collect();
+    write(dir.path(), &runs, true);
+    let mut file = File::open(dir.path().join("jobs.parquet")).expect("the table");
+    let footer = Footer::read(&mut file).expect("a footer");
+    let groups = footer.metadata.row_groups.len();
+    assert!((2..10).contains(&groups), "{groups}");
 }
 
 #[test]

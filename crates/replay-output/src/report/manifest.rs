@@ -278,3 +278,37 @@ pub fn peak_memory_bytes() -> Option<u64> {
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(1024 * kib)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use replay_engine::workload::{Change, DropReason, Policy};
+
+    use super::*;
+
+    #[test]
+    fn a_manifest_is_read_as_it_was_written() {
+        let mut cleaning = CleaningReport::default();
+        cleaning.read = 9;
+        cleaning.drops = BTreeMap::from([(DropReason::RunZero, 2)]);
+        cleaning.changes = BTreeMap::from([(Change::Renumbered, 7)]);
+        cleaning.short = BTreeMap::from([(5, 9)]);
+        let trace = TraceRecord { name: "made".to_string(), cleaning, ..TraceRecord::default() };
+        let configuration = Configuration {
+            traces: vec![trace.clone()],
+            seeds: vec![u64::MAX],
+            policy_rules: Policy::JOHNSON.describe(),
+            ..Configuration::default()
+        };
+        let origin = Origin::begin("run", Build::default(), &["replay".into()]);
+        let text = origin.manifest(&configuration, None, &(), &[], &[], &[]).expect("a manifest");
+        let stored: StoredManifest = serde_json::from_str(&text).expect("the same manifest");
+        assert_eq!(
+            (stored.kind.as_str(), &stored.command[..]),
+            ("run", &["replay".to_string()][..])
+        );
+        assert_eq!(stored.trace("made"), Some(&trace));
+        assert_eq!(stored.configuration, configuration);
+    }
+}

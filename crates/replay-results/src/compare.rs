@@ -381,15 +381,18 @@ impl Table for Compared {
     }
 }
 
+/// A job for tests: number, submission, size, and the measures of [`REPLAYED`].
+#[doc(hidden)]
+pub type TestJob = (i64, i64, i64, [f64; 5]);
+
 /// Returns the jobs of a run for tests: number, submission, size, and the measures of [`REPLAYED`] of each job.
 #[doc(hidden)]
-pub fn jobs_of(rows: &[(i64, i64, i64, [f64; 5])]) -> PolarsResult<DataFrame> {
+pub fn jobs_of(rows: &[TestJob]) -> PolarsResult<DataFrame> {
     let measures = REPLAYED.measures.iter().enumerate().map(|(i, name)| {
         let values: Vec<f64> = rows.iter().map(|row| row.3[i]).collect();
         Values::new(name.text().into(), values)
     });
-    let integers: [fn(&(i64, i64, i64, [f64; 5])) -> i64; 4] =
-        [|row| row.0, |row| row.1, |row| row.2, |row| row.1];
+    let integers: [fn(&TestJob) -> i64; 4] = [|row| row.0, |row| row.1, |row| row.2, |row| row.1];
     let names = [Submitted::JOB, Submitted::SUBMIT, Submitted::SIZE, JobMeasures::START];
     let integers = names
         .iter()
@@ -402,7 +405,7 @@ pub fn jobs_of(rows: &[(i64, i64, i64, [f64; 5])]) -> PolarsResult<DataFrame> {
 mod tests {
     use super::*;
 
-    type Job = (i64, i64, i64, [f64; 5]);
+    use super::TestJob as Job;
 
     fn job(number: i64, submit: i64, size: i64, wait: f64) -> Job {
         (number, submit, size, [wait, 1.0, 1.0, 0.0, f64::NAN])

@@ -202,11 +202,9 @@ fn signed(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_results::compare::jobs_of;
+    use replay_results::compare::{TestJob as Job, jobs_of};
 
     const DAY: i64 = 86_400;
-
-    type Job = (i64, i64, i64, [f64; 5]);
 
     /// Returns jobs that are spread over a hundred days, with the given pairwise L1 and turnaround.
     fn jobs(pairwise: fn(i64) -> f64, turnaround: f64) -> Vec<Job> {

@@ -1,19 +1,17 @@
 #!/usr/bin/env bash
-# Robustness campaign: kills the program at every write and at random times, fills the disk, makes system calls fail,
-# truncates and corrupts its journals, floods it with input, puts links and FIFOs in its output directories, and sends
-# it signals and malformed input. Afterwards the campaign checks that no foreign file is lost, every run has ended, no
-# result is partial, and no panic has occurred.
+# Robustness campaign: kills the program at every write, fills the disk, runs several writers in one directory, reads
+# results while they are replaced, and truncates and corrupts journals. Afterwards the campaign checks that no foreign
+# file is lost, every run has ended, no result is partial, and no panic has occurred.
 #
-# Usage: scripts/abuse.sh [PROGRAM] [SECTION...] [--quick | --minutes N] [--seed S] [--help]
+# Usage: scripts/abuse.sh [PROGRAM] [SECTION...] [--quick] [--seed S] [--help]
 #
-#   scripts/abuse.sh                                   a few minutes: some cases of each section
-#   scripts/abuse.sh --minutes 60 --report out/abuse   an hour: every case, then random ones
-#   scripts/abuse.sh --list                            the sections
+#   scripts/abuse.sh --quick      a few minutes: some cases of each section
+#   scripts/abuse.sh              every case
+#   scripts/abuse.sh --list       the sections
 #
 # PROGRAM defaults to target/release/replay. A seed determines the cases. Requires bash and python3 (3.9, standard
-# library only). The section with failing system calls requires Linux 5.6; the section with small disks requires the right to
-# mount (root or user namespaces). Sections with missing requirements are skipped, and the exit code is then 77. All
-# files are in a temporary directory below $TMPDIR.
+# library only) and Linux 5.6; small disks require the right to mount (root or user namespaces). Sections with missing
+# requirements are skipped, and the exit code is then 77. All files are in a temporary directory below $TMPDIR.
 #
 # Exit codes: 0 all cases held; 1 a case failed; 2 usage; 77 sections were skipped.
 set -euo pipefail

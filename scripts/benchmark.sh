@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Measures the program on this machine and writes results/benchmarks/.
 #
-#   scripts/benchmark.sh [PAGE...]     [all but mutants, abuse, trees and python]
+#   scripts/benchmark.sh [PAGE...]     [all but abuse, trees and python]
 #   scripts/benchmark.sh --list        prints each existing page and the command that writes it
 #
-# PAGE: how-fast (README.md), large, long, trees, plan, together, import, build, mutants, abuse, python. Each page is a
+# PAGE: how-fast (README.md), large, long, trees, plan, together, import, build, abuse, python. Each page is a
 # function in scripts/benchmarks/PAGE.sh. Needs GNU time; how-fast, build and python also need cargo, import and long need
 # python3 and 2 GB in $TMPDIR, and python needs the Python packages of scripts/python.sh. All pages take about an hour. Times
 # that other load may affect are in CPU seconds, except on the page python; use an idle machine for the best results. A
@@ -12,7 +12,7 @@
 # values. scripts/lib.bash lists the environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-every=(how-fast large long trees plan together import build mutants abuse python)
+every=(how-fast large long trees plan together import build abuse python)
 # Pages about retired options. They are kept but not written again.
 retired=(stretches)
 if [ "${1:-}" = --list ]; then
@@ -64,8 +64,8 @@ for page in "${pages[@]}"; do
     quick && part "$page"
     name=$page
     [ "$page" != how-fast ] || name=README
-    # Other programs write these pages.
-    if [ "$page" = mutants ] || [ "$page" = abuse ]; then "$page"; continue; fi
+    # Another program writes this page.
+    if [ "$page" = abuse ]; then abuse; continue; fi
     begun=$(machine)
     {
         "${page//-/_}"

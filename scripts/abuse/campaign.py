@@ -1,82 +1,148 @@
-"""A campaign: sections of cases, which run in parallel and are counted and reported."""
+"""A campaign: sections of cases, which run in parallel, and the program under test."""
 
 import concurrent.futures
 import fnmatch
-import itertools
 import os
 import random
 import shlex
 import shutil
 import signal
+import subprocess
 import tempfile
 import threading
 import time
 import traceback
 from pathlib import Path
 
-from program import CODES, MARK, Absent, Bounds, Broken, Running, checked_outcome, processes_of
+# See "Exit codes" in docs/src/stability.md.
+DONE, USAGE, DATA, NO_SPACE, KILLED = 0, 2, 3, 4, -signal.SIGKILL
+# Time limit of a run, which the patience of the campaign multiplies.
+SECONDS = 20.0
+# Number of failures of one section that are printed.
+SHOWN = 5
 
-SECTIONS = {}
-# Maximum number of cases that are searched for a given case name in an endless section.
-FAR = 1_000_000
+
+class Broken(Exception):
+    """A requirement is violated."""
+
+
+class Absent(Exception):
+    """A requirement of a case is missing on this system."""
 
 
 class Section:
-    """A group of cases. `cases(campaign)` yields pairs of a name and a function of a bench."""
+    """A group of cases. `cases(campaign)` yields pairs of a name and a function of a bench; its docstring is the
+    description. `quick` is the number of cases of the quick form."""
 
-    def __init__(self, name, about, cases, quick, share, endless, serial, first):
-        self.name, self.about, self.cases = name, about, cases
-        # quick: number of cases in the quick form (0: all). first: whether the quick form runs the first cases or random
-        # cases. share: share of the total time that this section has in the full form.
-        self.quick, self.first, self.share = quick, first, share
-        # Whether the generator is endless, and whether cases need the machine to themselves.
-        self.endless, self.serial = endless, serial
+    def __init__(self, name, cases, quick):
+        self.name, self.cases, self.quick = name, cases, quick
 
-
-def section(name, quick, share=1, endless=False, serial=False, first=False):
-    """Declares a generator of cases as a section; its docstring is the description in reports."""
-
-    def declare(cases):
-        about = " ".join((cases.__doc__ or "").split())
-        SECTIONS[name] = Section(name, about, cases, quick, share, endless, serial, first)
-        return cases
-
-    return declare
+    def about(self):
+        return " ".join(self.cases.__doc__.split())
 
 
 class Tally:
     """The results of the cases of a section."""
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, section):
+        self.section, self.seconds = section, 0.0
         self.held, self.failed, self.skipped = 0, [], []
         # The reason if the whole section was skipped.
         self.absent = None
-        self.seconds = 0.0
-        # Number of cases not run for lack of time.
-        self.left = 0
 
     def tried(self):
         return self.held + len(self.failed)
+
+    def lines(self, campaign):
+        """Yields a line with the counts, and lines about failures with the command that repeats them."""
+        if self.absent:
+            yield f"{self.section.name:<16} SKIPPED: {self.absent}"
+            return
+        skipped = f", {len(self.skipped)} skipped ({self.skipped[0]})" if self.skipped else ""
+        yield (
+            f"{self.section.name:<16} tried {self.tried():>6}, held {self.held:>6}, failed {len(self.failed):>5}"
+            f"{skipped}, {self.seconds:.0f} s"
+        )
+        for name, why, commands in sorted(self.failed)[:SHOWN]:
+            yield f"  FAILED {name}: {why.strip()}"
+            for command in commands[-1:]:
+                yield f"    last command: {command}"
+            words = f"{shlex.quote(campaign.program)} --seed {campaign.seed} --keep --only {shlex.quote(name)}"
+            yield f"    to repeat:    scripts/abuse.sh {words}"
+        if len(self.failed) > SHOWN:
+            yield f"  ... and {len(self.failed) - SHOWN} more"
+
+    def row(self):
+        skipped = f"all: {self.absent}" if self.absent else len(self.skipped)
+        numbers = f"{self.tried():,} | {self.held:,} | {len(self.failed):,} | {skipped} | {self.seconds:.0f}"
+        return f"| {self.section.name} | {numbers} | {self.section.about()} |\n"
+
+
+class Running:
+    """A running program, in its own session."""
+
+    def __init__(self, command, home, environment):
+        self.streams = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]
+        out, err = self.streams
+        self.child = subprocess.Popen(
+            command, cwd=home, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+        )
+        self.code = self.stdout = self.stderr = None
+
+    def wait(self, seconds):
+        """Waits for at most `seconds`; returns whether the program has ended."""
+        try:
+            self.child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def kill(self):
+        """Kills the program and its children."""
+        try:
+            os.killpg(self.child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.child.wait()
+
+    def end(self, codes, patience):
+        """Waits for the end, and checks what must hold for every run: an end in time, no panic, an expected exit
+        code."""
+        in_time = self.wait(SECONDS * patience)
+        self.kill()
+        if self.code is None:
+            for stream in self.streams:
+                stream.seek(0)
+            self.stdout, self.stderr = (stream.read().decode("utf-8", "replace") for stream in self.streams)
+            self.code = self.child.returncode
+            for stream in self.streams:
+                stream.close()
+        if not in_time:
+            raise Broken(f"still running after {SECONDS * patience:.0f} s")
+        if "panicked" in self.stderr:
+            raise Broken("panic: " + " ".join(self.stderr[self.stderr.index("panicked") :][:300].split()))
+        if self.code not in codes:
+            raise Broken(f"exit code {self.code}, not {' or '.join(map(str, codes))}: {self.last_line()}")
+        return self
+
+    def last_line(self):
+        """Returns the last line on standard error."""
+        return (self.stderr.strip().splitlines() or ["(nothing on standard error)"])[-1][:300]
 
 
 class Bench:
     """A directory for one case, in which the program runs."""
 
     def __init__(self, campaign, name):
-        self.campaign, self.name = campaign, name
+        self.campaign = campaign
         self.random = random.Random(f"{campaign.seed}/{name}")
         self.place = Path(tempfile.mkdtemp(prefix="case-", dir=campaign.work))
         self.home = self.place / "home"
         self.home.mkdir()
-        self.runs = []
-        self.started = []
-
-    def path(self, name):
-        return self.home / name
+        self.commands, self.started = [], []
 
     def write(self, name, content):
-        path = self.path(name)
+        path = self.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
@@ -85,56 +151,27 @@ class Bench:
         if not holds:
             raise Broken(why)
 
-    def environment(self, extra=None):
-        mine = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "NO_COLOR": "1", MARK: self.place.name}
-        return mine | (extra or {})
+    def environment(self, extra):
+        return {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "NO_COLOR": "1"} | extra
 
-    def start(self, *words, bounds=None, environment=None, home=None, before=(), **streams):
+    def start(self, *words, environment=None, before=()):
         """Starts the program with the arguments `words`; `before` is a wrapper command."""
-        command = [*before, self.campaign.program, *map(str, words)]
-        extra = environment or {}
-        shown = " ".join(f"{key}={shlex.quote(value)}" for key, value in extra.items())
-        self.runs.append((shown + " " if shown else "") + shlex.join(command))
-        running = Running(command, home or self.home, self.environment(extra), bounds or Bounds(), **streams)
-        self.started.append(running)
-        return running
+        command, extra = [*before, self.campaign.program, *map(str, words)], environment or {}
+        shown = [f"{key}={shlex.quote(value)}" for key, value in extra.items()]
+        self.commands.append(" ".join([*shown, shlex.join(command)]))
+        self.started.append(Running(command, self.home, self.environment(extra)))
+        return self.started[-1]
 
-    def end(self, running, codes=CODES):
-        return checked_outcome(running, codes, self.campaign.patience)
+    def end(self, running, codes):
+        return running.end(codes, self.campaign.patience)
 
-    def replay(self, *words, codes=CODES, **rest):
+    def replay(self, *words, codes=(DONE,), **rest):
         """Runs the program until it ends."""
         return self.end(self.start(*words, **rest), codes)
-
-    def stop(self, running, number, within=1.5, codes=None):
-        """Sends a signal, requires that the program stops, and returns the seconds until it stopped."""
-        begin = time.monotonic()
-        running.send(number)
-        stopped = running.wait(within * self.campaign.patience)
-        seconds = time.monotonic() - begin
-        if not stopped:
-            late = running.wait(20)
-            seconds = f"{time.monotonic() - begin:.1f} s" if late else "more than 20 s"
-            raise Broken(f"the program stops {seconds} after {signal.Signals(number).name}")
-        self.end(running, codes or CODES + (130, -number))
-        return seconds
-
-    def require_no_processes(self):
-        """Requires that all processes started by the program have ended."""
-        until = time.monotonic() + 1.5 * self.campaign.patience
-        while (left := processes_of(self.place.name)) and time.monotonic() < until:
-            time.sleep(0.02)
-        if left:
-            raise Broken(f"processes outlive the program:  {left[0][1]}, {len(left)} in all")
 
     def close(self):
         for running in self.started:
             running.kill()
-        for pid, _ in processes_of(self.place.name) if self.started else []:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         if not self.campaign.keep:
             shutil.rmtree(self.place, ignore_errors=True)
 
@@ -142,21 +179,12 @@ class Bench:
 class Campaign:
     """Settings and shared state of a campaign."""
 
-    def __init__(self, program, work, seed=1, minutes=None, only=None, keep=False, patience=1.0, workers=2):
+    def __init__(self, program, work, given):
         self.program, self.work = program, work
-        self.seed, self.minutes, self.only = seed, minutes, only
-        self.keep, self.patience, self.workers = keep, patience, workers
-        self.stopped = False
-        # Values shared by sections, such as prepared scenes.
-        self.shared = {}
-        self.lock, self.making = threading.Lock(), threading.RLock()
-
-    def quick(self):
-        return self.minutes is None
-
-    def random(self, name):
-        """Returns a random number generator that depends only on the seed and on `name`."""
-        return random.Random(f"{self.seed}/{name}")
+        self.seed, self.quick, self.only = given.seed, given.quick, given.only
+        self.keep, self.patience, self.workers = given.keep, given.patience, given.workers
+        # Values shared by cases, such as prepared scenes.
+        self.shared, self.making = {}, threading.RLock()
 
     def once(self, name, make):
         """Returns the cached result of `make()`; an exception is cached too."""
@@ -171,40 +199,16 @@ class Campaign:
             raise error
         return made
 
-    def chosen(self, section):
-        """Returns the selected cases of a section."""
-        cases = section.cases(self)
-        if self.only:
-            if section.endless:
-                cases = itertools.islice(cases, FAR)
-            wanted = (case for case in cases if fnmatch.fnmatch(f"{section.name}/{case[0]}", self.only))
-            return list(wanted)
-        if section.endless:
-            return itertools.islice(cases, section.quick) if self.quick() else cases
-        cases = list(cases)
-        if not (section.first and self.quick()):
-            # Shuffle the cases, so that a lack of time does not always exclude cases of the same kind.
-            self.random(section.name).shuffle(cases)
-        return cases[: section.quick or None] if self.quick() else cases
-
-    def run(self, section, seconds):
-        """Runs the cases of a section for at most `seconds`, or all cases of the quick form."""
-        tally, begin = Tally(section.name), time.monotonic()
-        until = begin + seconds if seconds else None
+    def run(self, section):
+        """Runs the cases of a section, or some of them in the quick form."""
+        tally, begin = Tally(section), time.monotonic()
         try:
-            cases = iter(self.chosen(section))
-            workers = 1 if section.serial else self.workers
-            with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-                try:
-                    jobs = [pool.submit(self.run_cases, section, cases, until, tally) for _ in range(workers)]
-                    for job in jobs:
-                        job.result()
-                except BaseException:
-                    # The other workers end after their current case.
-                    self.stopped = True
-                    raise
-            if not section.endless:
-                tally.left = sum(1 for _ in cases)
+            cases = [case for case in section.cases(self) if fnmatch.fnmatch(f"{section.name}/{case[0]}", self.only)]
+            if self.quick and section.quick < len(cases):
+                cases = random.Random(f"{self.seed}/{section.name}").sample(cases, section.quick)
+            with concurrent.futures.ThreadPoolExecutor(self.workers) as pool:
+                for _ in pool.map(lambda case: self.attempt(section, case, tally), cases):
+                    pass
         except Absent as reason:
             tally.absent = str(reason)
         except Broken as reason:
@@ -212,31 +216,19 @@ class Campaign:
         tally.seconds = time.monotonic() - begin
         return tally
 
-    def run_cases(self, section, cases, until, tally):
-        while not self.stopped and (until is None or time.monotonic() < until):
-            with self.lock_of(section):
-                case = next(cases, None)
-            if case is None:
-                return
-            self.attempt(section, case, tally)
-
-    def lock_of(self, section):
-        with self.lock:
-            return self.shared.setdefault(f"lock of {section.name}", threading.Lock())
-
     def attempt(self, section, case, tally):
         name, test = f"{section.name}/{case[0]}", case[1]
         bench = Bench(self, name)
         try:
             test(bench)
-            with self.lock:
+            with self.making:
                 tally.held += 1
         except Absent as reason:
-            tally.skipped.append((name, str(reason)))
+            tally.skipped.append(str(reason))
         except Broken as reason:
-            tally.failed.append((name, str(reason), bench.runs))
+            tally.failed.append((name, str(reason), bench.commands))
         except Exception:
             # An error in the campaign itself counts as a failure.
-            tally.failed.append((name, "the case itself failed: " + traceback.format_exc(), bench.runs))
+            tally.failed.append((name, "the case itself failed: " + traceback.format_exc(), bench.commands))
         finally:
             bench.close()

@@ -8,13 +8,13 @@ a given number. Environment variables:
   ABUSE_LOG      a file to which every counted call is written: "name<TAB>path"
   ABUSE_AT       number of the call, from 1
   ABUSE_DO       action at this call:
-                   ENOSPC, EIO, EINTR   the call fails (EINTR: writes and opens only)
-                   short                a write writes half (no effect on other calls)
-                   kill                 the process is killed before the call
-                   torn                 a write writes half, then the process is killed
+                   ENOSPC, EIO   the call fails
+                   kill          the process is killed before the call
+                   torn          a write writes half, then the process is killed
+                   hold          the call waits while the file ABUSE_HELD exists, which the supervisor creates
   ABUSE_ON       "on": this call and all later calls fail. With ENOSPC, calls that need no space
                  succeed, as on a full disk.
-  ABUSE_THREADS  maximum number of threads besides the first (EAGAIN)
+  ABUSE_HELD     see hold
 
 The supervisor ends with the same exit code or by the same signal as the program. Exit code 126 means that the
 kernel does not support notifications here.
@@ -35,13 +35,14 @@ import signal
 import socket
 import struct
 import sys
+import time
 
 # Numbers of system calls; architectures without the old calls share one table.
 GENERIC = {
     "openat": 56, "write": 64, "writev": 66, "pwrite64": 68, "pwritev": 70, "pwritev2": 287, "sendfile": 71,
     "copy_file_range": 285, "renameat": 38, "renameat2": 276, "unlinkat": 35, "mkdirat": 34, "linkat": 37,
     "symlinkat": 36, "fsync": 82, "fdatasync": 83, "ftruncate": 46, "truncate": 45, "fallocate": 47,
-    "openat2": 437, "clone": 220, "clone3": 435, "seccomp": 277,
+    "openat2": 437, "seccomp": 277,
 }  # fmt: skip
 NUMBERS = {
     "x86_64": (0xC000003E, {
@@ -49,14 +50,14 @@ NUMBERS = {
         "pwritev": 296, "pwritev2": 328, "sendfile": 40, "copy_file_range": 326, "rename": 82, "renameat": 264,
         "renameat2": 316, "unlink": 87, "unlinkat": 263, "rmdir": 84, "mkdir": 83, "mkdirat": 258, "link": 86,
         "linkat": 265, "symlink": 88, "symlinkat": 266, "fsync": 74, "fdatasync": 75, "ftruncate": 77,
-        "truncate": 76, "fallocate": 285, "clone": 56, "clone3": 435, "seccomp": 317,
+        "truncate": 76, "fallocate": 285, "seccomp": 317,
     }),
     "aarch64": (0xC00000B7, GENERIC),
     "riscv64": (0xC00000F3, GENERIC),
 }  # fmt: skip
 PIDFD_GETFD = 438
 NO_NEW_PRIVILEGES, SET_FILTER, NEW_LISTENER = 38, 1, 8
-ASK, ALLOW, THREAD = 0x7FC00000, 0x7FFF0000, 0x10000
+ASK, ALLOW = 0x7FC00000, 0x7FFF0000
 RECEIVE, ANSWER, GO_ON = 0xC0502100, 0xC0182101, 1
 HERE = -100
 
@@ -176,8 +177,8 @@ class Call:
             return struct.unpack("=Q", self.memory(self.arguments[2], 8))[0]
         return self.arguments[1 if self.name == "open" else 2]
 
-    def half(self, process):
-        """Writes half of the data in place of the call; returns the number of bytes."""
+    def write_half(self, process):
+        """Writes half of the data in place of the call."""
         file, at, size = self.arguments[:3]
         if "v" in self.name[-3:]:
             parts = struct.iter_unpack("=QQ", self.memory(at, 16 * size))
@@ -186,11 +187,12 @@ class Call:
             data = self.memory(at, size)
         handle = C.syscall(PIDFD_GETFD, os.pidfd_open(process), signed(file), 0)
         if handle < 0 or len(data) < 2:
-            return None
+            return
         some = data[: len(data) // 2]
         if self.name.startswith("pwrite"):
-            return os.pwrite(handle, some, self.arguments[3])
-        return os.write(handle, some)
+            os.pwrite(handle, some, self.arguments[3])
+        else:
+            os.write(handle, some)
 
 
 class Spoiler:
@@ -202,19 +204,11 @@ class Spoiler:
         self.log = open(environment["ABUSE_LOG"], "w") if "ABUSE_LOG" in environment else None
         self.at, self.deed = int(environment.get("ABUSE_AT", 0)), environment.get("ABUSE_DO", "")
         self.on = environment.get("ABUSE_ON") == "on"
-        self.threads = int(environment.get("ABUSE_THREADS", -1))
+        self.held = environment.get("ABUSE_HELD", "")
         self.count = 0
 
     def verdict(self, call):
-        """Returns a negative errno, a result, or None to let the call proceed."""
-        if call.name == "clone3":
-            # The C library then falls back to clone, whose flags are in a register.
-            return -errno.ENOSYS
-        if call.name == "clone":
-            # Like ulimit -u, count the existing threads instead of all threads that were started.
-            if call.arguments[0] & THREAD and len(os.listdir(f"/proc/{self.child}/task")) > self.threads:
-                return -errno.EAGAIN
-            return None
+        """Returns a negative errno, or None to let the call proceed."""
         flags = call.flags() if call.name in OPENS else 0
         if call.name in OPENS and not flags & CHANGES:
             return None
@@ -238,16 +232,17 @@ class Spoiler:
         return call.name in NEEDS_SPACE and not (call.name == "fsync" and os.path.isdir(place))
 
     def spoil(self, call, space):
-        if self.deed in ("torn", "short") and call.name in WRITES:
-            written = call.half(self.child)
-            if self.deed == "short":
-                return written
+        if self.deed == "hold":
+            open(self.held, "w").close()
+            while os.path.exists(self.held):
+                time.sleep(0.01)
+            return None
         if self.deed in ("torn", "kill"):
+            if self.deed == "torn" and call.name in WRITES:
+                call.write_half(self.child)
             os.kill(self.child, signal.SIGKILL)
             return None
-        if self.deed == "EINTR" and not (call.name in WRITES or call.name in OPENS):
-            return None
-        if self.deed == "short" or (self.deed == "ENOSPC" and not space):
+        if self.deed == "ENOSPC" and not space:
             return None
         return -getattr(errno, self.deed)
 
@@ -276,8 +271,8 @@ class Spoiler:
             except (OSError, struct.error):
                 # The process has ended in the meantime.
                 verdict = None
-            error, value, flags = (0, 0, GO_ON) if verdict is None else (min(verdict, 0), max(verdict, 0), 0)
-            fcntl.ioctl(self.asked, ANSWER, struct.pack("=QqiI", call.id, value, error, flags))
+            error, flags = (0, GO_ON) if verdict is None else (verdict, 0)
+            fcntl.ioctl(self.asked, ANSWER, struct.pack("=QqiI", call.id, 0, error, flags))
         except OSError as gone:
             if gone.errno not in (errno.ENOENT, errno.EINTR, errno.EINPROGRESS):
                 raise
@@ -287,12 +282,7 @@ def main():
     if platform.machine() not in NUMBERS:
         os._exit(126)
     names = {number: name for name, number in NUMBERS[platform.machine()][1].items() if name != "seccomp"}
-    threads = {"clone", "clone3"}
-    calls = threads if "ABUSE_THREADS" in os.environ else set(names.values()) - threads
-    child, asked = start(sys.argv[1:], calls)
-    # Forward signals to the program.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda number, _: os.kill(child, number))
+    child, asked = start(sys.argv[1:], set(names.values()))
     status = Spoiler(child, asked, names, os.environ).serve()
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)

@@ -13,9 +13,7 @@ use super::print::{FormatArg, TableArgs};
 use super::program::Invocation;
 use super::result_kind::Kind;
 use replay_engine::number::counted;
-use replay_experiment::files::{
-    Dir, Folder, FolderError, InputRecord, Recovered, Results, Staging,
-};
+use replay_experiment::files::{Dir, Folder, FolderError, InputRecord, Results, Staging};
 use replay_experiment::journal::JOURNAL_FILE;
 use replay_experiment::sweep::Build;
 use replay_output::plot::FigureStyle;
@@ -392,17 +390,13 @@ fn unfinished(place: &Path) {
 
 fn claim(out: &Path, kind: Kind, force: bool) -> Result<Folder, FolderError> {
     let holder = format!("{} on {}", std::process::id(), Host::this().name);
-    let mut folder = Folder::claim(out, &holder, force, |recovered| match recovered {
-        Recovered::Finished => eprint_line(format_args!(
+    let mut folder = Folder::claim(out, &holder, force)?;
+    if folder.has_recovered() {
+        eprint_line(format_args!(
             "{}: completed the results of an earlier command that was killed",
             out.display()
-        )),
-        Recovered::Undone(why) => eprint_line(format_args!(
-            "{}: results of an earlier command, which was killed, could not be completed ({why}); the previous results \
-             are restored",
-            out.display()
-        )),
-    })?;
+        ));
+    }
     let earlier = folder.earlier().map(|earlier| earlier.kind.clone());
     let earlier = earlier.or_else(|| journal::journal_of(folder.dir()));
     if earlier.is_some_and(|earlier| earlier != kind.name()) {

@@ -224,7 +224,7 @@ fn readers_report_changed_files() {
     );
 }
 
-/// Checks streams and exit code for a few damaged files; the tests of mutants cover many more.
+/// Checks streams and exit code for a few damaged files; the fuzz target `parquet` covers many more.
 fn readers_report_damaged_tables() {
     let dir = tiny();
     dir.replay("--trace tiny.swf --alloc mbs,random -q --no-plots --out out").code(0);

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::path::Arg;
 
@@ -373,6 +373,15 @@ impl Dir {
             rustix::fs::unlinkat(&self.handle, name, flags)?;
         }
         Ok(())
+    }
+
+    /// Checks that this process may create and remove files in the directory.
+    ///
+    /// # Errors
+    /// [`io::Error`] if the permissions do not allow it, or if the file system is read-only.
+    pub fn check_writable(&self) -> io::Result<()> {
+        let access = Access::WRITE_OK | Access::EXEC_OK;
+        Ok(rustix::fs::accessat(&self.handle, c".", access, AtFlags::empty())?)
     }
 
     /// Waits until the names in the directory are on the disk.

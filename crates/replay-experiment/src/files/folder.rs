@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::moves::{self, Recovered};
+use super::moves;
 use super::{Dir, FileRecord, Results, Staging};
 
 /// Lock file, which identifies the process that uses a directory.
@@ -166,31 +166,29 @@ pub struct Folder {
     pub(super) earlier: Option<Results>,
     pub(super) force: bool,
     pub(super) scheduled_removals: Vec<FileRecord>,
+    has_recovered: bool,
 }
 
 impl Folder {
     /// Locks a directory for writing results, and creates it if it is missing. If an earlier replacement of results was
-    /// interrupted, the replacement is completed or undone, and `recovered` is called. With `force`, results are
-    /// replaced even if they were changed. If this call creates the directory and the directory remains empty, it is
-    /// removed on drop.
+    /// interrupted, it is completed. With `force`, results are replaced even if they were changed. If this call creates
+    /// the directory and the directory remains empty, it is removed on drop.
     ///
     /// # Errors
     /// [`FolderError`] if the directory is in use, or if it cannot be read, written or recovered.
-    pub fn claim(
-        path: &Path,
-        holder: &str,
-        force: bool,
-        mut recovered: impl FnMut(Recovered),
-    ) -> Result<Self, FolderError> {
+    pub fn claim(path: &Path, holder: &str, force: bool) -> Result<Self, FolderError> {
         let new = !path.exists();
         let dir = Dir::create(path).map_err(FolderError::io(path))?;
         let mut lock = DirLock::exclusive(dir, holder)?;
         lock.new = new;
-        if let Some(outcome) = moves::recover(lock.dir())? {
-            recovered(outcome);
-        }
+        let has_recovered = moves::recover(lock.dir())?;
         let earlier = Results::read(lock.dir())?;
-        Ok(Self { lock, earlier, force, scheduled_removals: Vec::new() })
+        Ok(Self { lock, earlier, force, scheduled_removals: Vec::new(), has_recovered })
+    }
+
+    /// Returns whether [`claim`](Self::claim) completed results of a killed process.
+    pub fn has_recovered(&self) -> bool {
+        self.has_recovered
     }
 
     /// The opened directory.

@@ -6,7 +6,9 @@
 //! * `manifest.json` lists every result with its size and BLAKE3 digest. Only a regular file that still matches its
 //!   entry is replaced or removed ([`Results`]).
 //! * `unfinished.part/` contains results while they are written ([`Staging`]). The directory `unfinished.part/` belongs
-//!   to this program if it contains a valid `state.json`.
+//!   to this program if it contains a valid `state.json`. Files are moved one by one and not with their directory,
+//!   because the directory may contain files of the user, may be a mount point or the current directory of a shell, and
+//!   may have a parent without write permission.
 //! * `lock` identifies the process that uses the directory ([`Folder`]); `journal.txt` and `plan.json` record the
 //!   progress of a sweep. The content of `lock`, `journal.txt` and `plan.json` identifies them as files of this
 //!   program.
@@ -39,7 +41,6 @@ pub use digest::InputRecord;
 pub use dir::Dir;
 pub use file_id::{FileId, same_file};
 pub use folder::{DirLock, Folder, FolderError};
-pub use moves::Recovered;
 pub use result_folder::{ResultError, ResultFolder};
 pub use results::{FORMAT, FileRecord, MANIFEST, PROGRAM, Results};
 pub use staging::Staging;

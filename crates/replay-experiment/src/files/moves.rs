@@ -11,13 +11,12 @@ use super::{Dir, FileRecord, FolderError};
 pub(super) const UNFINISHED: &str = "unfinished.part";
 /// Subdirectory of [`UNFINISHED`] with the new files.
 pub(super) const NEW: &str = "new";
-/// Subdirectory of [`UNFINISHED`] with the replaced files.
-const OLD: &str = "old";
 /// State file in [`UNFINISHED`].
 const STATE: &str = "state.json";
 
-/// Progress of the results in `unfinished.part`. The state file is written atomically before each step. After a crash
-/// at any time, the next process can therefore continue from the state in this file.
+/// State of the results in `unfinished.part`. The state file is written atomically. When it lists the files to move, the
+/// new results are complete and on the disk, and the moves are only ever completed: by this process, or by the next
+/// process if this process is killed.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
@@ -32,15 +31,6 @@ struct StateFile {
     program: String,
     format: u32,
     state: State,
-}
-
-/// Outcome of recovering an interrupted move.
-#[derive(Debug)]
-pub enum Recovered {
-    /// The new results were moved to the final directory.
-    Finished,
-    /// The move failed and the earlier results were restored.
-    Undone(io::Error),
 }
 
 impl State {
@@ -75,8 +65,8 @@ impl State {
     }
 }
 
-/// New files to move, and the old files that the new files replace. After a crash in any state, every step can be
-/// repeated or undone, because the location of each file shows whether the file has been moved.
+/// New files to move, and the old files that the new files replace. Every step can be repeated, because the location of
+/// each file shows whether the step was done.
 #[derive(Serialize, Deserialize, Debug)]
 pub(super) struct PendingMoves {
     /// The files in the directory `new`. The manifest is last.
@@ -87,43 +77,61 @@ pub(super) struct PendingMoves {
 }
 
 impl PendingMoves {
-    /// Moves the new files to the final directory. The old manifest is removed first, so that readers never find a
-    /// manifest that does not match the files. With `check`, an old file is moved away only if it is unchanged.
-    pub fn finish(&self, dir: &Dir, check: bool) -> io::Result<()> {
-        let (new, old) = new_and_old_dirs(dir)?;
-        for file in &self.old {
-            let name = &file.name;
-            // If `is_pending` is false, the file with this name has already been replaced or is no longer needed.
-            let is_pending = !self.replaces(name) || new.has(name)?;
-            if !is_pending || old.has(name)? || !dir.has(name)? {
-                continue;
-            }
-            if !check || file.is_unchanged(dir)? == Some(true) {
-                dir.move_to(&old, name)?;
-            }
+    /// Creates the missing subdirectories of the new files, and checks that files can be created in the directories, so
+    /// that the moves need no space and no further permissions. The name `unfinished.part` is then on the disk.
+    pub fn prepare(&self, dir: &Dir) -> Result<(), FolderError> {
+        for folder in folders(&self.new) {
+            let made = dir.make(folder).and_then(|made| made.check_writable());
+            made.map_err(FolderError::io(&dir.path().join(folder)))?;
         }
-        for FileRecord { name, .. } in &self.new {
-            if new.has(name)? {
-                new.move_to(dir, name)?;
-            }
-        }
-        self.sync(dir)
+        dir.sync().map_err(FolderError::io(dir.path()))
     }
 
-    /// Restores the earlier results.
-    pub fn undo(&self, dir: &Dir) -> io::Result<()> {
-        let (new, old) = new_and_old_dirs(dir)?;
-        for FileRecord { name, .. } in self.new.iter().rev() {
-            if !new.has(name)? && dir.has(name)? {
-                dir.move_to(&new, name)?;
+    /// Completes the moves of [`State::Moving`], and removes `unfinished.part`. With `check`, an old file is removed only
+    /// if it is unchanged.
+    pub fn complete(&self, dir: &Dir, check: bool) -> Result<(), FolderError> {
+        // The second attempt succeeds if the disk failed only once.
+        let moved = self.run(dir, check).or_else(|_| self.run(dir, true));
+        moved.map_err(|(name, cause)| {
+            let why = match cause.kind() {
+                io::ErrorKind::AlreadyExists => {
+                    "the file was not written by replay: move it".to_string()
+                }
+                _ => cause.to_string(),
+            };
+            let text = format!("{why}; the next command in this directory completes the results");
+            let source = io::Error::new(cause.kind(), text);
+            FolderError::Io { path: dir.path().join(name), source }
+        })?;
+        clear(dir);
+        Ok(())
+    }
+
+    /// Removes the old files, then moves the new files to the final directory. The old manifest is removed first and the
+    /// new manifest is moved last, so that readers never find a manifest that does not match the files. If a file of
+    /// another program has the name of a new file, the move fails. An error has the name of its file.
+    fn run(&self, dir: &Dir, check: bool) -> Result<(), (&str, io::Error)> {
+        // If all files were moved, the directory `new` may be gone.
+        let new = dir.make(&format!("{UNFINISHED}/{NEW}")).map_err(|error| (UNFINISHED, error))?;
+        let remove = |file: &FileRecord| {
+            // A file that is not in `new` may already be the new file.
+            let is_pending = !self.replaces(&file.name) || new.has(&file.name)?;
+            match is_pending && (!check || file.is_unchanged(dir)? == Some(true)) {
+                true => dir.remove(&file.name),
+                false => Ok(()),
             }
+        };
+        let place = |file: &FileRecord| match new.has(&file.name)? {
+            true => new.move_to(dir, &file.name),
+            false => Ok(()),
+        };
+        for file in &self.old {
+            remove(file).map_err(|error| (file.name.as_str(), error))?;
         }
-        for FileRecord { name, .. } in self.old.iter().rev() {
-            if old.has(name)? {
-                old.move_to(dir, name)?;
-            }
+        for file in &self.new {
+            place(file).map_err(|error| (file.name.as_str(), error))?;
         }
-        self.sync(dir)
+        self.sync(dir).map_err(|error| ("", error))
     }
 
     fn replaces(&self, name: &str) -> bool {
@@ -133,64 +141,25 @@ impl PendingMoves {
     /// Waits until all names are on the disk.
     pub fn sync(&self, dir: &Dir) -> io::Result<()> {
         let files = self.new.iter().chain(&self.old);
-        let folders: BTreeSet<&str> =
-            files.map(|file| file.name.rsplit_once('/').map_or("", |(folder, _)| folder)).collect();
-        folders.into_iter().try_for_each(|folder| match dir.below(folder) {
+        folders(files).into_iter().try_for_each(|folder| match dir.below(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             folder => folder?.sync(),
         })
     }
 }
 
-/// Opens the directory of new files and the directory of old files.
-fn new_and_old_dirs(dir: &Dir) -> io::Result<(Dir, Dir)> {
-    let unfinished = dir.below(UNFINISHED)?;
-    Ok((unfinished.make(NEW)?, unfinished.make(OLD)?))
+/// Returns the directories of files, relative to the directory of results.
+fn folders<'f>(files: impl IntoIterator<Item = &'f FileRecord>) -> BTreeSet<&'f str> {
+    let files = files.into_iter();
+    files.map(|file| file.name.rsplit_once('/').map_or("", |(folder, _)| folder)).collect()
 }
 
-/// New results that could not be moved to the final directory.
-pub(super) struct Incomplete {
-    /// Cause of the failure.
-    cause: io::Error,
-    /// Whether the earlier results were restored.
-    undone: bool,
-}
-
-impl Incomplete {
-    /// Converts the failure to an error that names the directory.
-    pub fn error(self, dir: &Dir) -> FolderError {
-        let Self { cause, undone } = self;
-        let source = match undone {
-            true => cause,
-            false => {
-                let text =
-                    format!("{cause}; the next command in this directory completes the move");
-                io::Error::new(cause.kind(), text)
-            }
-        };
-        FolderError::Io { path: dir.path().to_path_buf(), source }
-    }
-}
-
-impl PendingMoves {
-    /// Executes the moves of [`State::Moving`]. If a move fails, all moves are undone.
-    pub fn complete(&self, dir: &Dir, check: bool) -> Result<(), Incomplete> {
-        self.finish(dir, check).map_err(|cause| {
-            let undone = self.undo(dir).and_then(|()| State::Writing.write(dir));
-            Incomplete { cause, undone: undone.is_ok() }
-        })?;
-        clear(dir);
-        Ok(())
-    }
-}
-
-/// Completes or undoes a move that an earlier process did not complete. Incomplete results are kept.
-pub(super) fn recover(dir: &Dir) -> Result<Option<Recovered>, FolderError> {
-    let Some(State::Moving(moves)) = State::read(dir)? else { return Ok(None) };
-    match moves.complete(dir, true) {
-        Ok(()) => Ok(Some(Recovered::Finished)),
-        Err(Incomplete { cause, undone: true }) => Ok(Some(Recovered::Undone(cause))),
-        Err(incomplete) => Err(incomplete.error(dir)),
+/// Completes the moves of an earlier process that was killed. Returns whether there were such moves. Incomplete results
+/// are kept.
+pub(super) fn recover(dir: &Dir) -> Result<bool, FolderError> {
+    match State::read(dir)? {
+        Some(State::Moving(moves)) => moves.complete(dir, true).map(|()| true),
+        _ => Ok(false),
     }
 }
 

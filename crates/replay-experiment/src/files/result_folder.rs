@@ -237,7 +237,7 @@ mod tests {
 
     /// Writes a table of results into a directory. Existing results are replaced.
     fn write(path: &Path, text: &str) {
-        let folder = Folder::claim(path, "1 on a", false, drop).expect("a folder");
+        let folder = Folder::claim(path, "1 on a", false).expect("a folder");
         let staging = folder.stage().expect("begun");
         let table = staging.path().join("runs.csv");
         fs::write(&table, text).expect("a table");

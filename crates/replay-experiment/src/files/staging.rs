@@ -45,8 +45,9 @@ impl Staging {
     /// Moves the given files to the final directory and removes all files of earlier results, so that no old figure
     /// remains. Other files are not changed. `manifest` renders the manifest of the new files. Returns the final paths.
     ///
-    /// The operation is atomic: if a step fails, all steps are undone. If undoing is impossible because the disk fails
-    /// or the process is killed, the next command in the directory completes or undoes the move.
+    /// Until the new files are complete and on the disk, a failure leaves the earlier results unchanged. From then on the
+    /// new results replace the earlier ones: if the disk fails or the process is killed, the next command in the
+    /// directory completes the move.
     ///
     /// # Errors
     /// [`FolderError`] if a file is foreign, changed, or cannot be read or moved.
@@ -82,11 +83,12 @@ impl Staging {
         records.push(record(MANIFEST)?);
 
         let moves = PendingMoves { old: self.old(&records)?, new: records };
+        moves.prepare(dir)?;
         moves.sync(&new).map_err(failed())?;
         let moving = State::Moving(moves);
         moving.write(dir).map_err(failed())?;
         let State::Moving(moves) = moving else { return Ok(Vec::new()) };
-        moves.complete(dir, false).map_err(|incomplete| incomplete.error(dir))?;
+        moves.complete(dir, false)?;
         Ok(names.iter().map(|name| self.folder.path().join(name)).collect())
     }
 

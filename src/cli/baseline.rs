@@ -9,11 +9,11 @@ use clap::Args;
 use super::exit::{Failure, eprint_line};
 use replay_engine::metrics::{PairwiseMetrics, ScheduleMetrics};
 use replay_engine::table::{Column, Name, Table, Value};
-use replay_experiment::compare::{REPLAYED, RunRow};
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::sweep::Plan;
 use replay_experiment::{RunKey, RunResult};
 use replay_output::report::RunChange;
+use replay_results::compare::{REPLAYED, difference};
 use replay_results::read::{self, ReadError};
 
 /// `--baseline`, as typed.
@@ -58,7 +58,7 @@ pub const COMPARED: [(Name, Name, &str, &str); 4] = [
 
 /// The values of the compared columns in the baseline, by the key of the run.
 #[derive(Debug)]
-pub struct Baseline(HashMap<Vec<String>, Vec<f64>>);
+pub struct Baseline(HashMap<RunKey, [f64; 4]>);
 
 impl BaselineArg {
     /// Reads the results of the baseline before any cell of `plan` runs; `None` without `--baseline`.
@@ -70,30 +70,32 @@ impl BaselineArg {
         let names = COMPARED.map(|(name, ..)| name);
         let both = |folder: &ResultFolder| {
             folder.check_tables()?;
-            Ok((read::runs(folder, &REPLAYED)?, read::values(folder, &REPLAYED, &names)?))
+            read::runs(folder, &REPLAYED, &names)
         };
         let both = ResultFolder::read(dir, both, ReadError::is_transient);
-        let (rows, mut values) = both.map_err(|error| match error {
+        let (rows, frame) = both.map_err(|error| match error {
             ReadError::Results(ResultError::Unlisted(_)) => Failure::data(anyhow::anyhow!(
                 "--baseline {}: has no runs.parquet; name a folder that replay or replay sweep wrote with --out",
                 dir.display()
             )),
             error => Failure::data(error),
         })?;
-        let known = rows.into_iter().filter_map(|row| Some((row.key, values.remove(&row.run)?)));
+        let column = |name: Name| frame.column(name.text())?.f64();
+        let columns: Vec<_> =
+            names.into_iter().map(column).collect::<Result<_, _>>().map_err(Failure::data)?;
+        let values = |i: usize| std::array::from_fn(|at| columns[at].get(i).unwrap_or(f64::NAN));
+        let known = rows.into_iter().enumerate().map(|(i, row)| (row.key, values(i)));
         let baseline = Baseline(known.collect());
         let mut keys = HashSet::new();
         for run in 0..plan.len() {
-            keys.insert(RunRow::key(&plan.key(run).map_err(Failure::usage)?));
+            keys.insert(plan.key(run).map_err(Failure::usage)?);
         }
         let of_both = keys.iter().filter(|key| baseline.0.contains_key(*key)).count();
         if of_both == 0 {
-            let (here, there) =
-                (keys.iter().collect::<Vec<_>>(), baseline.0.keys().collect::<Vec<_>>());
             return Err(Failure::usage_message(format!(
                 "--baseline {}: contains none of these runs: {}",
                 dir.display(),
-                RunRow::difference(&there, &here)
+                difference(baseline.0.keys(), &keys)
             )));
         }
         if of_both < keys.len() && !quiet {
@@ -111,7 +113,7 @@ impl Baseline {
     /// Returns the change of a value of a run, in percent; `None` if the baseline does not contain the run, or if the
     /// value in the baseline is 0.
     fn change(&self, key: &RunKey, measure: usize, value: f64) -> Option<f64> {
-        let before = self.0.get(&RunRow::key(key))?[measure];
+        let before = self.0.get(key)?[measure];
         Some(100.0 * (value / before - 1.0)).filter(|change| change.is_finite())
     }
 

@@ -9,7 +9,8 @@ use super::result_kind::Kind;
 use replay_engine::number::{counted, grouped};
 use replay_experiment::files::{Dir, ResultFolder};
 use replay_experiment::journal::JOURNAL_FILE;
-use replay_results::read::records;
+use replay_import::columns::Footer;
+use replay_output::report::manifest::StoredManifest;
 
 /// Maximum number of characters of a command line in a message.
 const COMMAND: usize = 300;
@@ -29,16 +30,14 @@ pub fn digest(kind: Kind, configuration: &impl Serialize) -> serde_json::Result<
 /// 2026-01-31 12:00 UTC by \"replay --jobs 10\"".
 pub fn description(dir: &Dir) -> String {
     let folder = ResultFolder::open(dir.path()).ok();
-    let manifest = folder.as_ref().and_then(ResultFolder::manifest);
-    let Some(manifest) = manifest.and_then(|text| serde_json::from_slice(text).ok()) else {
+    let manifest = folder.and_then(|folder| StoredManifest::of(&folder).ok().flatten());
+    let Some(StoredManifest { kind, command, started_unix, configuration, .. }) = manifest else {
         let kind = journal::journal_of(dir).unwrap_or_default();
         return format!("an unfinished {kind} ({JOURNAL_FILE})");
     };
-    let manifest: serde_json::Value = manifest;
-    let kind = manifest["kind"].as_str().unwrap_or_default();
     let mut text = format!("the results of a {kind}");
-    let traces = manifest["configuration"]["traces"].as_array().into_iter().flatten();
-    let mut traces: Vec<&str> = traces.filter_map(|trace| trace["name"].as_str()).collect();
+    let traces = configuration.traces.iter().map(|trace| trace.name.as_str());
+    let mut traces: Vec<&str> = traces.collect();
     traces.dedup();
     match traces[..] {
         [] => {}
@@ -48,21 +47,18 @@ pub fn description(dir: &Dir) -> String {
         }
         _ => text += &format!(" of {}", traces.join(", ")),
     }
-    let tables = Kind::ALL.iter().find(|one| one.name() == kind).map_or(&[][..], |k| k.tables());
+    let tables = Kind::of(&kind).map_or(&[][..], Kind::tables);
     let rows = tables.iter().filter(|name| name.ends_with(".csv")).find_map(|name| {
-        let file = File::open(dir.path().join(name)).ok()?;
-        let rows = records(file, name, &[]).ok()?.rows().len();
+        let path = dir.path().join(name).with_extension("parquet");
+        let rows = Footer::read(&mut File::open(path).ok()?).ok()?.rows();
         Some(format!(" ({} in {name})", counted(rows as u64, "row")))
     });
     text += &rows.unwrap_or_default();
-    let written = manifest["started_unix"].as_i64();
-    if let Some(time) = written.and_then(|time| jiff::Timestamp::from_second(time).ok()) {
+    if let Ok(time) = jiff::Timestamp::from_second(started_unix) {
         text += &format!(", written {}", time.strftime("%Y-%m-%d %H:%M UTC"));
     }
-    let words = manifest["command"].as_array().into_iter().flatten();
-    let words: Vec<&str> = words.filter_map(|word| word.as_str()).collect();
-    if !words.is_empty() {
-        let command = words.join(" ");
+    if !command.is_empty() {
+        let command = command.join(" ");
         let quoted: String = command.chars().take(COMMAND).collect();
         let more = if quoted.len() < command.len() { "..." } else { "" };
         text += &format!(" by \"{quoted}{more}\"");

@@ -4,11 +4,12 @@ use crate::cli::terminal::stdout;
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
+use textwrap::Options;
 
 use super::compare::Projected;
 use super::complete;
 use super::exit::{Exit, Failure};
-use super::print::{fields, sheet_of_fields};
+use super::print::{fields, fill, sheet_of_fields};
 use crate::{import, network};
 use replay_backlog::{Found, Outcome};
 use replay_engine::allocator::candidate_set::ScoredCandidate;
@@ -19,7 +20,6 @@ use replay_engine::registries::Registries;
 use replay_engine::table::{Column, TableInfo, write_csv};
 use replay_engine::topology::{SYSTEMS, System, Topology};
 use replay_engine::workload::{Manifest, Policy, SearchPath, stochastic, synthetic};
-use replay_experiment::compare::Compared;
 use replay_experiment::contention::{ContentionJobRow, ContentionRun, Correlations};
 use replay_experiment::explained::steps::Step;
 use replay_experiment::fragmentation::FreeSpace;
@@ -34,6 +34,7 @@ use replay_network::Usage;
 use replay_network::packets::PacketResult;
 use replay_output::report::{Align, Sheet};
 use replay_published::{Audit, Check, SUITES};
+use replay_results::compare::Compared;
 use replay_slurm::hierarchy::check::Finding;
 
 /// Arguments of `replay list`.
@@ -402,21 +403,8 @@ fn columns() -> Entries {
 
 /// Wraps text to [`WIDTH`] characters with an indent.
 fn wrapped(text: &str, indent: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines
-            .last_mut()
-            .filter(|line| line.is_empty() || line.len() + 1 + word.len() <= WIDTH - indent);
-        match line {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            None => lines.push(word.to_string()),
-        }
-    }
-    lines.into_iter().map(|line| format!("{}{line}", " ".repeat(indent))).collect()
+    let margin = " ".repeat(indent);
+    fill(text, Options::new(WIDTH).initial_indent(&margin).subsequent_indent(&margin))
 }
 
 #[cfg(test)]

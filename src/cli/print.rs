@@ -1,10 +1,12 @@
 //! Tables on standard output.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::io::{self, IsTerminal, Write};
 
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
+use textwrap::{Options, WordSplitter};
 
 use super::exit::Failure;
 use super::named_value::one;
@@ -262,19 +264,13 @@ pub fn sheet_of_fields(keys: &[&'static str], rows: &[serde_json::Value]) -> She
 /// Wraps text to lines of at most `width` characters. A word that is longer than `width` is on a separate line. Lines
 /// after the first line are indented.
 pub fn wrapped(words: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in words.split_whitespace() {
-        let Some(line) = lines.last_mut() else { break };
-        if line.trim().is_empty() {
-            line.push_str(word);
-        } else if line.chars().count() + 1 + word.chars().count() <= width {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            lines.push(format!("  {word}"));
-        }
-    }
-    lines
+    fill(words, Options::new(width).subsequent_indent("  "))
+}
+
+/// Wraps text between words.
+pub fn fill(words: &str, options: Options<'_>) -> Vec<String> {
+    let options = options.break_words(false).word_splitter(WordSplitter::NoHyphenation);
+    textwrap::wrap(words, options).into_iter().map(Cow::into_owned).collect()
 }
 
 #[cfg(test)]

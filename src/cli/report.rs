@@ -13,12 +13,12 @@ use super::program::Program;
 use super::result_kind::Kind;
 use super::write::{NamedOutput, OutputFile, check_apart};
 use replay_engine::number::grouped;
-use replay_engine::table::Records;
-use replay_experiment::compare::REPLAYED;
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_output::report::page::{
     self, BEGINNING, DOCTYPE, Folder, FolderError, compare_top_strategies, is_published,
 };
+use replay_results::ResultTable;
+use replay_results::compare::REPLAYED;
 use replay_results::read::{JobsTable, ReadError};
 
 /// Name of the page without `--write`.
@@ -143,12 +143,12 @@ fn replaces_no_data(path: &Path, is_named: bool) -> Result<(), Failure> {
 
 /// Returns the tables of a kind of results; empty for an unknown kind.
 fn tables(kind: &str) -> &'static [&'static str] {
-    Kind::ALL.iter().find(|one| one.name() == kind).map_or(&[], |one| one.tables())
+    Kind::of(kind).map_or(&[], Kind::tables)
 }
 
-fn checks(path: &Path) -> Result<Records, Failure> {
+fn checks(path: &Path) -> Result<ResultTable, Failure> {
     let checks = page::checks(path, &list::tables()).map_err(|error| bad(error.into()))?;
-    match is_published(&checks) && !checks.is_empty() {
+    match is_published(&checks) && checks.rows().len() > 0 {
         true => Ok(checks),
         false => Err(Failure::data(anyhow::anyhow!(
             "{}: is neither a folder of results nor a file of verify --write",

@@ -36,6 +36,11 @@ impl Kind {
         Kind::Explain,
     ];
 
+    /// Returns the kind with this name in manifests.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// Returns the name in manifests.
     pub const fn name(self) -> &'static str {
         match self {

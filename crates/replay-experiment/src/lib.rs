@@ -7,7 +7,7 @@
 //! the cells, so that written output does not depend on the number of threads. [`run_recorded`] also writes a journal.
 //!
 //! * [`grid`] reads grids from files; [`sweep`] runs long grids, with a [`journal`] of finished cells.
-//! * [`compare`], [`schedule_diff`] and [`log_comparison`] compare runs with each other and with the log.
+//! * [`schedule_diff`] and [`log_comparison`] compare runs with each other and with the log.
 //! * [`shaken`] computes means and significance over perturbed copies of the traces.
 //! * [`fragmentation`] measures how fragmented the free processors are.
 //! * [`explained`] explains single allocation decisions.
@@ -16,7 +16,6 @@
 mod admission;
 mod batched_run;
 mod cell;
-pub mod compare;
 pub mod compatibility;
 pub mod contention;
 mod experiment;

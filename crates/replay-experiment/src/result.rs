@@ -47,6 +47,31 @@ impl RunKey {
         COPY = "copy",
     }
 
+    /// The columns of the key, in the order of [`texts`](Self::texts).
+    pub const NAMES: [Name; 8] = [
+        Self::TRACE,
+        Self::TOPOLOGY,
+        Self::SCHEDULER,
+        Self::ALLOCATOR,
+        Self::TIE,
+        Self::POLICY,
+        Self::SEED,
+        Self::COPY,
+    ];
+
+    /// Returns the parts of the key as text; the text of an absent tie vector is empty.
+    pub fn texts(&self) -> [String; 8] {
+        let Self { trace, topology, scheduler, allocator, tie, policy, seed, copy } = self.clone();
+        let tie = tie.unwrap_or_default();
+        [trace, topology, scheduler, allocator, tie, policy, seed.to_string(), copy.to_string()]
+    }
+
+    /// Returns the columns of the key in which two runs differ.
+    pub fn differing(&self, other: &Self) -> impl Iterator<Item = Name> {
+        let parts = self.texts().into_iter().zip(other.texts());
+        Self::NAMES.into_iter().zip(parts).filter(|(_, (a, b))| a != b).map(|(name, _)| name)
+    }
+
     /// Returns a text that is unique for each key. Each part of the key is preceded by its length in bytes. The
     /// encoding does not change between versions.
     pub fn identity(&self) -> String {

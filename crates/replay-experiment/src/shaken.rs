@@ -272,14 +272,38 @@ impl Significance {
         [Self::Same, Self::No, Self::Yes].into_iter().find(|one| one.word() == word)
     }
 
-    /// Returns the verdict on a change of a measure for which smaller values are better: `same`, `~` if the change is
-    /// not significant, `better` or `worse`.
-    pub fn verdict(self, change: f64) -> &'static str {
+    /// Returns the verdict on a change of a measure for which smaller values are better.
+    pub fn verdict(self, change: f64) -> Verdict {
         match self {
-            Significance::Same => "same",
-            Significance::No => "~",
-            Significance::Yes if change < 0.0 => "better",
-            Significance::Yes => "worse",
+            Significance::Same => Verdict::Same,
+            Significance::No => Verdict::NotSignificant,
+            Significance::Yes if change < 0.0 => Verdict::Better,
+            Significance::Yes => Verdict::Worse,
+        }
+    }
+}
+
+/// Verdict on a change of a measure for which smaller values are better.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// No job or copy differs.
+    Same,
+    /// The change is not significant, or the values are not comparable.
+    NotSignificant,
+    /// The measure is significantly smaller.
+    Better,
+    /// The measure is significantly larger.
+    Worse,
+}
+
+impl Verdict {
+    /// Returns the value in tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Same => "same",
+            Verdict::NotSignificant => "~",
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
         }
     }
 }

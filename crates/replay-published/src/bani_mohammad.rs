@@ -37,7 +37,7 @@ use replay_experiment::stream::Metric;
 /// Suite `bani-mohammad`.
 pub const SUITE: Suite = Suite {
     name: "bani-mohammad",
-    about: "Bani-Mohammad: busy-list and scanning allocators in 3D, heavy-tailed run times (chapters 3 and 5:  \
+    about: "Bani-Mohammad: busy-list and scanning allocators in 3D, heavy-tailed run times (chapters 3 and 5: \
             Tables 3.2 and 5.2, figures, claims of the text)",
     full: Some("replicates until the half-widths of turnaround and utilization are at most 5 %"),
     verify,

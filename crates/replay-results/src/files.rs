@@ -1,11 +1,15 @@
 use std::path::{Path, PathBuf};
 
 use polars::io::parquet::write::{BatchedWriter, KeyValueMetadata};
-use polars::prelude::ParquetWriter;
+use polars::prelude::{DataFrame, ParquetWriter};
 
 use super::{FrameError, frame};
 use replay_engine::table::{Table, TableInfo, write_csv};
 use replay_experiment::files::AtomicFile;
+
+/// Minimum size in bytes of a Parquet row group in memory, except for the last one. The writer keeps a description of each
+/// group, which needs more memory than the rows if the groups are small.
+const GROUP_BYTES: usize = 1 << 24;
 
 /// Open files of one table: a Parquet file and, on request, a CSV file. [`Files::finish`] renames the files to their
 /// final names, so that an incomplete file never has a final name.
@@ -13,6 +17,9 @@ pub(super) struct Files {
     path: PathBuf,
     file: AtomicFile,
     writer: BatchedWriter<AtomicFile>,
+    /// Rows that are not written yet, and their size in bytes.
+    waiting: DataFrame,
+    bytes: usize,
     csv: Option<(PathBuf, AtomicFile)>,
 }
 
@@ -40,25 +47,43 @@ impl Files {
         if let Some((path, file)) = &mut csv {
             write_csv::<Row>(&Row::columns(), [], true, file).map_err(FrameError::io(path))?;
         }
-        Ok(Self { path, file, writer, csv })
+        Ok(Self { path, file, writer, waiting: empty, bytes: 0, csv })
     }
 
-    /// Appends rows as one Parquet row group.
+    /// Appends rows. They are written as one Parquet row group with the next rows, if there are few.
     pub fn append<Row: Table>(&mut self, rows: &[Row]) -> Result<(), FrameError> {
         if rows.is_empty() {
             return Ok(());
         }
         let batch = frame(rows).map_err(FrameError::frame(&self.path))?;
-        let written = self.writer.write_batch(&batch);
-        written.map_err(FrameError::written(&self.path, &self.file))?;
+        self.bytes += batch.estimated_size();
+        self.waiting.vstack_mut_owned(batch).map_err(FrameError::frame(&self.path))?;
+        if self.bytes >= GROUP_BYTES {
+            self.flush()?;
+        }
         if let Some((path, file)) = &mut self.csv {
             write_csv(&Row::columns(), rows, false, file).map_err(FrameError::io(path))?;
         }
         Ok(())
     }
 
+    /// Writes the rows that are waiting as one Parquet row group.
+    pub fn flush(&mut self) -> Result<(), FrameError> {
+        self.bytes = 0;
+        let empty = self.waiting.clear();
+        let mut group = std::mem::replace(&mut self.waiting, empty);
+        if group.height() == 0 {
+            return Ok(());
+        }
+        // Each chunk of a column would be a group.
+        group.rechunk_mut();
+        let written = self.writer.write_batch(&group);
+        written.map_err(FrameError::written(&self.path, &self.file))
+    }
+
     /// Completes the files and renames them to their final names.
-    pub fn finish(self) -> Result<Vec<PathBuf>, FrameError> {
+    pub fn finish(mut self) -> Result<Vec<PathBuf>, FrameError> {
+        self.flush()?;
         let written = self.writer.finish();
         written.map_err(FrameError::written(&self.path, &self.file))?;
         let files = [(self.path, self.file)].into_iter().chain(self.csv);

@@ -43,11 +43,13 @@
 //! The metadata of Parquet files contains the meaning and unit of each column and the origin of the data. Files
 //! contain no wall-clock times, so equal results give equal bytes.
 
+pub mod compare;
 mod error;
 mod files;
 mod frame;
 mod grid;
 pub mod read;
+mod result_table;
 mod results;
 mod tables;
 
@@ -55,6 +57,7 @@ pub use error::FrameError;
 pub use files::write;
 pub use frame::frame;
 pub use grid::{GridSpec, RunError, RunOptions};
+pub use result_table::{ResultTable, Row};
 pub use results::Results;
 pub use tables::Tables;
 

@@ -4,18 +4,18 @@
 //! damaged in any way, it is decoded by [`replay_import::columns`], which converts panics of the Parquet reader to
 //! errors.
 
-use replay_engine::table::{Name, Records, TableInfo};
+use replay_engine::table::{Name, TableInfo};
 use std::collections::HashMap;
 use std::fs::File;
-use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use polars::prelude::{Column, DataFrame, DataType, PolarsError};
 
-use replay_engine::metrics::Submitted;
-use replay_experiment::compare::{JobRow, JobTables, RunRow};
+use super::ResultTable;
+use super::compare::JobTables;
+use replay_engine::metrics::{Submitted, comparable};
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::{RunKey, RunResult};
 use replay_import::columns::Footer;
@@ -34,6 +34,9 @@ pub enum ReadError {
         /// Description of the problem.
         what: String,
     },
+    /// A column has an unexpected type.
+    #[error("cannot read the results: {0}")]
+    Frame(#[from] PolarsError),
 }
 
 impl ReadError {
@@ -47,84 +50,95 @@ impl ReadError {
     }
 }
 
-/// Reads a CSV file with a header. Columns that the table `name` of `known` declares contain values of the declared
-/// types; other columns contain text.
-///
-/// # Errors
-/// [`csv::Error`] if the file cannot be read or is not valid CSV.
-pub fn records(
-    text: impl io::Read,
-    name: &str,
-    known: &[TableInfo],
-) -> Result<Records, csv::Error> {
-    let mut reader = csv::Reader::from_reader(text);
-    let header = reader.headers()?.iter().map(str::to_string);
-    let info = known.iter().find(|table| table.name == name);
-    let mut records = Records::new(name, info, header);
-    for row in reader.records() {
-        records.push_fields(&row?);
-    }
-    Ok(records)
-}
-
-/// Reads the runs of a result directory in the order of their table.
+/// Reads the table `name` of a result directory; `known` describes the tables of replay.
 ///
 /// # Errors
 /// [`ReadError`] if the table is missing or unreadable.
-pub fn runs(folder: &ResultFolder, tables: &JobTables) -> Result<Vec<RunRow>, ReadError> {
-    let name = format!("{}.parquet", tables.runs);
-    let columns: Vec<Name> = RunRow::KEY.iter().copied().chain([RunResult::RUN]).collect();
-    let file = folder.file(&name)?;
-    let read = |table: DataFrame| {
-        let texts: Vec<Vec<String>> =
-            RunRow::KEY.iter().map(|&name| texts(&table, name)).collect::<Result<_, _>>()?;
-        let numbers = integers(&table, RunResult::RUN)?;
-        let row = |(i, run): (usize, i64)| RunRow {
-            run,
-            key: texts.iter().map(|column| column[i].clone()).collect(),
-        };
-        Ok(numbers.into_iter().enumerate().map(row).collect())
-    };
-    let rows = all_rows(&file, &columns).and_then(read);
-    rows.map_err(ReadError::table(&folder.path().join(&name)))
+pub fn table(
+    folder: &ResultFolder,
+    name: &str,
+    known: &[TableInfo],
+) -> Result<ResultTable, ReadError> {
+    let file_name = format!("{name}.parquet");
+    let frame = columns(&folder.file(&file_name)?, |_| true);
+    let frame = frame.map_err(ReadError::table(&folder.path().join(file_name)))?;
+    Ok(ResultTable::new(name, known, frame))
 }
 
-/// Reads the given columns of the table of runs. The result maps each run number to its values in the order of
-/// `columns`. Null is read as NaN.
+/// Reads the columns of a Parquet file that `is_read` selects by name.
 ///
 /// # Errors
-/// [`ReadError`] if the table is missing or lacks a column.
-pub fn values(
+/// A message if the file is damaged.
+pub fn columns(mut file: &File, is_read: impl Fn(&str) -> bool) -> Result<DataFrame, String> {
+    let footer = Footer::read(&mut file)?;
+    let names = footer.schema.iter_names().map(|name| name.as_str());
+    let names: Vec<&str> = names.filter(|name| is_read(name)).collect();
+    footer.batch(&mut file, &names, 0..footer.rows()).map(DataFrame::from)
+}
+
+/// A run of a result directory.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunRow {
+    /// Number of the run in its directory.
+    pub run: i64,
+    /// Key of the run.
+    pub key: RunKey,
+    /// Whether the run [`folds`](comparable::folds) jobs; `false` if the table does not contain this information.
+    pub folds: bool,
+}
+
+/// Reads the table of runs of a result directory: the columns of [`RunKey::NAMES`], `run`, [`comparable::FOLDED`] if the
+/// table has it, and `columns`, whose values are converted to floats.
+///
+/// # Errors
+/// [`ReadError`] if the table is missing or unreadable, or lacks a column.
+pub fn runs(
     folder: &ResultFolder,
     tables: &JobTables,
     columns: &[Name],
-) -> Result<HashMap<i64, Vec<f64>>, ReadError> {
+) -> Result<(Vec<RunRow>, DataFrame), ReadError> {
     let name = format!("{}.parquet", tables.runs);
-    let names: Vec<Name> = columns.iter().copied().chain([RunResult::RUN]).collect();
     let file = folder.file(&name)?;
-    let read = |table: DataFrame| {
-        let values: Vec<Vec<f64>> =
-            columns.iter().map(|&name| reals(&table, name)).collect::<Result<_, _>>()?;
-        let of = |(i, run): (usize, i64)| (run, values.iter().map(|column| column[i]).collect());
-        Ok(integers(&table, RunResult::RUN)?.into_iter().enumerate().map(of).collect())
+    let read = || {
+        let footer = Footer::read(&mut &file)?;
+        let is_read = |name: &Name| footer.schema.contains(name.text()) && !columns.contains(name);
+        let folded = Some(comparable::FOLDED).filter(is_read);
+        let floats: Vec<Name> = columns.iter().copied().chain(folded).collect();
+        let names = RunKey::NAMES.into_iter().chain([RunResult::RUN]).chain(floats.iter().copied());
+        let names: Vec<Name> = names.collect();
+        let mut table = read_rows(&footer, &file, &names, 0..footer.rows())?;
+        cast(&mut table, &floats, &DataType::Float64)?;
+        Ok((rows(&table)?, table))
     };
-    let values = all_rows(&file, &names).and_then(read);
-    values.map_err(ReadError::table(&folder.path().join(&name)))
+    read().map_err(ReadError::table(&folder.path().join(&name)))
 }
 
-/// Returns whether the table of runs has a column.
-///
-/// # Errors
-/// [`ReadError`] if the table is missing or unreadable.
-pub fn has_column(
-    folder: &ResultFolder,
-    tables: &JobTables,
-    column: Name,
-) -> Result<bool, ReadError> {
-    let name = format!("{}.parquet", tables.runs);
-    let file = folder.file(&name)?;
-    let footer = Footer::read(&mut &file).map_err(ReadError::table(&folder.path().join(&name)))?;
-    Ok(footer.schema.contains(column.text()))
+/// Returns the keys of a table of runs.
+fn rows(table: &DataFrame) -> Result<Vec<RunRow>, String> {
+    let [traces, topologies, schedulers, allocators, policies] =
+        [RunKey::TRACE, RunKey::TOPOLOGY, RunKey::SCHEDULER, RunKey::ALLOCATOR, RunKey::POLICY]
+            .map(|name| complete(name, texts(table, name)?));
+    let (traces, topologies, schedulers) = (traces?, topologies?, schedulers?);
+    let (allocators, policies, ties) = (allocators?, policies?, texts(table, RunKey::TIE)?);
+    let [runs, seeds, copies] =
+        [RunResult::RUN, RunKey::SEED, RunKey::COPY].map(|name| integers(table, name));
+    let (runs, seeds, copies) = (runs?, seeds?, copies?);
+    let folded = table.column(comparable::FOLDED.text()).and_then(Column::f64).ok();
+    let row = |i: usize| RunRow {
+        run: runs[i],
+        key: RunKey {
+            trace: traces[i].clone(),
+            topology: topologies[i].clone(),
+            scheduler: schedulers[i].clone(),
+            allocator: allocators[i].clone(),
+            tie: ties[i].clone(),
+            policy: policies[i].clone(),
+            seed: seeds[i] as u64,
+            copy: copies[i] as u32,
+        },
+        folds: comparable::folds(folded.and_then(|folded| folded.get(i))),
+    };
+    Ok((0..table.height()).map(row).collect())
 }
 
 /// The table of jobs of a result directory. The jobs are read run by run, because the table of a large grid may not fit
@@ -168,54 +182,31 @@ impl JobsTable {
         Ok(Self { path, tables, file: Arc::new(file), footer: Arc::new(footer), parts })
     }
 
-    /// Reads the jobs of one run, ordered by job number and then by submission time. Returns an empty list for an
-    /// unknown run. `label` is the column by which jobs are grouped.
+    /// Reads the jobs of one run: number, submission and size, start and `label` if there is one, and the measures as
+    /// floats. Returns no rows for an unknown run.
     ///
     /// # Errors
     /// [`ReadError`] if the table lacks a column.
-    pub fn of(&self, run: i64, label: Option<Name>) -> Result<Vec<JobRow>, ReadError> {
-        let mut rows = Vec::new();
-        for &part in self.parts.get(&run).into_iter().flatten() {
-            rows.extend(self.part(part, label).map_err(ReadError::table(&self.path))?);
-        }
-        rows.sort_by_key(|row: &JobRow| (row.number, row.submit));
-        Ok(rows)
-    }
-
-    fn part(
-        &self,
-        (first, count): (usize, usize),
-        label: Option<Name>,
-    ) -> Result<Vec<JobRow>, String> {
+    pub fn of(&self, run: i64, label: Option<Name>) -> Result<DataFrame, ReadError> {
         let JobTables { start, measures, .. } = *self.tables;
-        let columns = [Submitted::JOB, Submitted::SUBMIT, Submitted::SIZE].into_iter().chain(start);
-        let columns: Vec<Name> = columns.chain(label).chain(measures.iter().copied()).collect();
-        let table = read_rows(&self.footer, &self.file, &columns, first..first + count)?;
-        let [numbers, submits, sizes] =
-            [Submitted::JOB, Submitted::SUBMIT, Submitted::SIZE].map(|name| integers(&table, name));
-        let (numbers, submits, sizes) = (numbers?, submits?, sizes?);
-        let starts = start.map(|name| integers(&table, name)).transpose()?;
-        let labels = label.map(|name| labels(&table, name)).transpose()?;
-        let measures: Vec<Vec<f64>> =
-            measures.iter().map(|&name| reals(&table, name)).collect::<Result<_, _>>()?;
-        let row = |i: usize| JobRow {
-            number: numbers[i],
-            submit: submits[i],
-            start: starts.as_ref().map_or(0, |starts| starts[i]),
-            size: sizes[i],
-            label: labels.as_ref().map_or(-1, |labels| labels[i]),
-            measures: std::array::from_fn(|at| {
-                measures.get(at).map_or(f64::NAN, |values: &Vec<f64>| values[i])
-            }),
+        let numbers = [Submitted::JOB, Submitted::SUBMIT, Submitted::SIZE].into_iter().chain(start);
+        let numbers: Vec<Name> = numbers.collect();
+        let columns = numbers.iter().copied().chain(label).chain(measures.iter().copied());
+        let columns: Vec<Name> = columns.collect();
+        let rows = |rows: Range<usize>| read_rows(&self.footer, &self.file, &columns, rows);
+        let read = || {
+            let mut jobs = rows(0..0)?;
+            for &(first, count) in self.parts.get(&run).into_iter().flatten() {
+                let part = rows(first..first + count)?;
+                jobs.vstack_mut_owned(part).map_err(|error| error.to_string())?;
+            }
+            cast(&mut jobs, &columns[..columns.len() - measures.len()], &DataType::Int64)?;
+            cast(&mut jobs, measures, &DataType::Float64)?;
+            numbers.iter().try_for_each(|&name| integers(&jobs, name).map(drop))?;
+            Ok(jobs)
         };
-        Ok((0..count).map(row).collect())
+        read().map_err(ReadError::table(&self.path))
     }
-}
-
-/// Reads columns of all rows.
-fn all_rows(file: &File, columns: &[Name]) -> Result<DataFrame, String> {
-    let footer = Footer::read(&mut &*file)?;
-    read_rows(&footer, file, columns, 0..footer.rows())
 }
 
 /// Reads columns of some rows.
@@ -229,50 +220,35 @@ fn read_rows(
     footer.batch(&mut file, &names, rows).map(DataFrame::from)
 }
 
-/// Returns a column of integers; null is an error.
+/// Returns a column of integers; null is an error. Unsigned integers become signed.
 fn integers(table: &DataFrame, name: Name) -> Result<Vec<i64>, String> {
-    let values = column(table, name)?.i64().map_err(wrong_type(name))?;
-    complete(name, values.iter().collect())
+    let values = column(table, name)?;
+    complete(
+        name,
+        match values.u64() {
+            Ok(values) => values.iter().map(|value| value.map(|value| value as i64)).collect(),
+            Err(_) => values.i64().map_err(wrong_type(name))?.iter().collect(),
+        },
+    )
 }
 
-/// Returns a column of integers; null is read as -1.
-fn labels(table: &DataFrame, name: Name) -> Result<Vec<i64>, String> {
-    let values = column(table, name)?.i64().map_err(wrong_type(name))?;
-    Ok(values.iter().map(|value| value.unwrap_or(-1)).collect())
+/// Returns a column of text.
+fn texts(table: &DataFrame, name: Name) -> Result<Vec<Option<String>>, String> {
+    let values = column(table, name)?.str().map_err(wrong_type(name))?;
+    Ok(values.iter().map(|value| value.map(str::to_string)).collect())
 }
 
-/// Returns a column of numbers of any type as floats; null is read as NaN.
-fn reals(table: &DataFrame, name: Name) -> Result<Vec<f64>, String> {
-    let column = column(table, name)?;
-    if let Ok(values) = column.i64() {
-        return Ok(values.iter().map(|it| it.map_or(f64::NAN, |value| value as f64)).collect());
+/// Converts numeric columns to a type; other columns are errors.
+fn cast(table: &mut DataFrame, names: &[Name], dtype: &DataType) -> Result<(), String> {
+    for &name in names {
+        let values = column(table, name)?;
+        if !values.dtype().is_primitive_numeric() {
+            return Err(format!("column {name} has an unexpected type: {}", values.dtype()));
+        }
+        let values = values.cast(dtype).map_err(wrong_type(name))?;
+        table.with_column(values).map_err(wrong_type(name))?;
     }
-    let values = column.f64().map_err(wrong_type(name))?;
-    Ok(values.iter().map(|value| value.unwrap_or(f64::NAN)).collect())
-}
-
-/// Returns a column of text or integers as text. In the column `tie`, null is read as the empty text; in other columns,
-/// null is an error.
-fn texts(table: &DataFrame, name: Name) -> Result<Vec<String>, String> {
-    let column = column(table, name)?;
-    let text: Vec<Option<String>> = match column.dtype() {
-        DataType::UInt64 => {
-            let values = column.u64().map_err(wrong_type(name))?;
-            values.iter().map(|value| value.map(|value| value.to_string())).collect()
-        }
-        DataType::Int64 => {
-            let values = column.i64().map_err(wrong_type(name))?;
-            values.iter().map(|value| value.map(|value| value.to_string())).collect()
-        }
-        _ => {
-            let values = column.str().map_err(wrong_type(name))?;
-            values.iter().map(|value| value.map(str::to_string)).collect()
-        }
-    };
-    match name == RunKey::TIE {
-        true => Ok(text.into_iter().map(Option::unwrap_or_default).collect()),
-        false => complete(name, text),
-    }
+    Ok(())
 }
 
 /// Returns the values of a column without nulls.
@@ -306,7 +282,6 @@ mod tests {
             vec![
                 Column::new("run", "", "a number", |row: &Self| row.0),
                 Column::text("trace", "a text", |row: &Self| row.1),
-                Column::text("tie", "a text", |row: &Self| row.1),
             ]
         }
     }
@@ -315,12 +290,15 @@ mod tests {
     fn nulls_are_not_read_as_values() {
         let full = frame(&[Row(Some(3), Some("a"))]).expect("a data frame");
         assert_eq!(integers(&full, Name::new("run")), Ok(vec![3]));
-        assert_eq!(texts(&full, Name::new("trace")), Ok(vec!["a".to_string()]));
+        assert_eq!(texts(&full, Name::new("trace")), Ok(vec![Some("a".to_string())]));
         let part = frame(&[Row(Some(3), Some("a")), Row(None, None)]).expect("a data frame");
         assert_eq!(integers(&part, Name::new("run")), Err("column run has a null".to_string()));
-        assert_eq!(texts(&part, Name::new("trace")), Err("column trace has a null".to_string()));
-        assert_eq!(labels(&part, Name::new("run")), Ok(vec![3, -1]));
-        assert_eq!(texts(&part, Name::new("tie")), Ok(vec!["a".to_string(), String::new()]));
-        assert!(reals(&part, Name::new("run")).expect("numbers")[1].is_nan());
+        let traces = complete(Name::new("trace"), texts(&part, Name::new("trace")).expect("text"));
+        assert_eq!(traces, Err("column trace has a null".to_string()));
+        let mut floats = part.clone();
+        cast(&mut floats, &[Name::new("run")], &DataType::Float64).expect("numbers");
+        assert!(floats.column("run").expect("a column").null_count() == 1);
+        let text = cast(&mut floats, &[Name::new("trace")], &DataType::Float64);
+        assert_eq!(text, Err("column trace has an unexpected type: str".to_string()));
     }
 }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::compare::REPLAYED;
 use super::*;
 use replay_engine::cancel::CancelToken;
 use replay_engine::metrics::estimate::StopRule;
@@ -18,7 +19,6 @@ use replay_engine::table::{Get, Table};
 use replay_engine::topology::NodeId;
 use replay_engine::workload::stochastic::StochasticStream;
 use replay_engine::workload::{Job, Policy, Window, Workload};
-use replay_experiment::compare::REPLAYED;
 use replay_experiment::contention::{ContentionRun, Correlations, JobContention, TraceRun};
 use replay_experiment::files::ResultFolder;
 use replay_experiment::search::{
@@ -149,7 +149,7 @@ fn files_are_complete_and_documented() {
     let file = File::open(dir.path().join("jobs.parquet")).expect("the file");
     let mut reader = ParquetReader::new(file);
     let metadata = reader.get_metadata().expect("metadata").clone();
-    assert_eq!(metadata.row_groups.len(), 2);
+    assert_eq!(metadata.row_groups.len(), 1);
     let pairs = metadata.key_value_metadata().clone().expect("pairs");
     let value = |key: &str| pairs.iter().find(|pair| pair.key == key)?.value.clone();
     assert_eq!(value("command").as_deref(), Some("replay run"));
@@ -165,7 +165,7 @@ fn damaged_tables_are_errors() {
     let results = [run(0, None, &[1, 2, 2, 16]), run(1, Some("2,13,20,6"), &[3, 1])];
     write(dir.path(), &results, true);
     let folder = ResultFolder::open(dir.path()).expect("a folder");
-    assert_eq!(read::runs(&folder, &REPLAYED).expect("whole").len(), 2);
+    assert_eq!(read::runs(&folder, &REPLAYED, &[]).expect("whole").0.len(), 2);
     let mut seed = ChaCha8Rng::seed_from_u64(7);
     let (mut rejected, mut read_whole) = (0, 0);
     for name in ["runs.parquet", "jobs.parquet"] {
@@ -174,13 +174,10 @@ fn damaged_tables_are_errors() {
         for attempt in 0..300 {
             fs::write(&path, damage(&whole, attempt, &mut seed)).expect("a table");
             let outcome = match name {
-                "runs.parquet" => read::runs(&folder, &REPLAYED)
-                    .and(read::values(
-                        &folder,
-                        &REPLAYED,
-                        &[ScheduleMetrics::mean_wait, PairwiseMetrics::mean_pairwise_l1],
-                    ))
-                    .map(drop),
+                "runs.parquet" => {
+                    let columns = [ScheduleMetrics::mean_wait, PairwiseMetrics::mean_pairwise_l1];
+                    read::runs(&folder, &REPLAYED, &columns).map(drop)
+                }
                 _ => read::JobsTable::open(&folder, &REPLAYED)
                     .and_then(|jobs| jobs.of(0, None).and(jobs.of(1, None)))
                     .map(drop),
@@ -241,7 +238,8 @@ fn reads_any_range_of_rows() {
     let mut files =
         files::Files::create::<WithRun<'_, Allocation>>(dir.path(), &[], false).expect("a file");
     for group in [&rows[..2], &rows[2..3], &rows[3..]] {
-        files.append(group).expect("written");
+        files.append(group).expect("rows");
+        files.flush().expect("written");
     }
     let path = files.finish().expect("finished").remove(0);
     let mut file = File::open(path).expect("the table");
@@ -261,6 +259,18 @@ fn reads_any_range_of_rows() {
     assert!(footer.batch(&mut file, &names, 0..rows.len() + 1).is_err());
     let missing = footer.batch(&mut file, &["job", "depth"], 0..1);
     assert_eq!(missing.expect_err("no such column"), "no column \"depth\"");
+}
+
+/// Checks that small runs share groups of rows, and that a group does not grow without bound.
+#[test]
+fn small_runs_share_groups_of_rows() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let runs: Vec<RunResult> = (0..90).map(|number| run(number, None, &[1; 1000])).collect();
+    write(dir.path(), &runs, true);
+    let mut file = File::open(dir.path().join("jobs.parquet")).expect("the table");
+    let footer = Footer::read(&mut file).expect("a footer");
+    let groups = footer.metadata.row_groups.len();
+    assert!((2..10).contains(&groups), "{groups}");
 }
 
 #[test]

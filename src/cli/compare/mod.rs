@@ -5,11 +5,12 @@ mod schedule;
 mod table;
 
 use replay_engine::table::Name;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use clap::{Args, ValueEnum};
+use polars::prelude::{BooleanChunked, DataFrame, PolarsError, PolarsResult};
 
 pub use projection::Projected;
 
@@ -27,17 +28,19 @@ use replay_engine::metrics::blocks::FEWEST;
 use replay_engine::metrics::{Submitted, comparable};
 use replay_engine::number::{counted, fixed, grouped};
 use replay_engine::sanitize::excerpt;
-use replay_engine::workload::JobIds;
+use replay_engine::workload::{Change, JobIds};
 use replay_experiment::RunKey;
-use replay_experiment::compare::{
-    CONTENDED, Compared, JobRow, JobTables, Pairs, REPLAYED, RunRow, correct,
-};
 use replay_experiment::contention::ContentionJobRow;
 use replay_experiment::contention::ranking::{Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::schedule_diff::StartChange;
+use replay_experiment::shaken::Verdict;
 use replay_output::plot::{FigureStyle, Plots};
-use replay_results::read::{self, JobsTable, ReadError};
+use replay_output::report::manifest::{StoredManifest, TraceRecord};
+use replay_results::compare::{
+    ALL_SIZES, CONTENDED, Compared, JobTables, Pairs, REPLAYED, correct, difference,
+};
+use replay_results::read::{self, JobsTable, ReadError, RunRow};
 
 /// Arguments of `replay compare`.
 #[derive(Clone, Debug, Args)]
@@ -174,9 +177,9 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         // Without a second folder, the parser requires --row and --col.
         return axes.map_or(Ok(Exit::Done), |axes| project(args, axes));
     };
-    let [base, others] = SelectedRuns::read_both([&args.base, other], &Wanted::Jobs)?;
+    let [base, others] = SelectedRuns::read_both([&args.base, other])?;
     for runs in [&base, &others] {
-        if runs.manifest.is_null() && !args.process.quiet {
+        if runs.manifest.is_none() && !args.process.quiet {
             eprint_line(format_args!(
                 "{}: has no manifest.json; the tables of the folder are not checked",
                 runs.text
@@ -194,71 +197,52 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         return schedules(args, style, &base, &others);
     }
     let sorting = args.sort.of::<Compared>()?;
-    let named: Vec<usize> = args
-        .measure
-        .iter()
-        .map(|name| measure("--measure", name, tables))
-        .collect::<Result<_, _>>()?;
-    let measures = if named.is_empty() { (0..tables.measures.len()).collect() } else { named };
-    let limits: Vec<(usize, f64)> =
+    let named = args.measure.iter().map(|name| measure("--measure", name, tables));
+    let named: Vec<Name> = named.collect::<Result<_, _>>()?;
+    let measures = if named.is_empty() { tables.measures } else { &named };
+    let limits: Vec<(Name, f64)> =
         args.fail_if_worse.iter().map(|text| limit(text, tables)).collect::<Result<_, _>>()?;
     let (mut compared, mut of_runs) = (Vec::new(), Vec::new());
     let mut limits_of: Vec<(f64, Compared)> = Vec::new();
-    let stretch = measures
-        .iter()
-        .copied()
-        .find(|&measure| tables.measures[measure] == ContentionJobRow::STRETCH);
+    let with_stretch = measures.contains(&ContentionJobRow::STRETCH);
     let of_both = paired(&base, &others, args.process.quiet)?;
     if let ([pair], FormatArg::Json | FormatArg::Csv, false) =
         (&of_both[..], args.table.format, args.process.quiet)
-        && pair[0].differing(pair[1]).count() > 1
+        && pair[0].key.differing(&pair[1].key).count() > 1
     {
-        eprint_line(table::pair_in_words(*pair, [&base.text, &others.text].map(String::as_str)));
+        eprint_line(table::pair_in_words(
+            pair.map(|run| &run.key),
+            [&base.text, &others.text].map(String::as_str),
+        ));
     }
-    let bases: Vec<RunRow> = of_both.iter().map(|[first, _]| RunRow::clone(first)).collect();
+    let bases: Vec<RunKey> = of_both.iter().map(|[first, _]| first.key.clone()).collect();
     for [first, second] in of_both {
         let (names, pairs) = jobs(args, [&base, &others], [first, second])?;
-        let folds = [base.folding.contains(&first.run), others.folding.contains(&second.run)];
+        let folds = [first.folds, second.folds];
         if folds[0] != folds[1] && !args.process.quiet {
             let one = &names[usize::from(folds[1])];
             eprint_line(format_args!("{one}: distances are not comparable: {}", comparable::WHY));
         }
-        if let (Some(stretch), false) = (stretch, args.process.quiet) {
-            decided_by_two_jobs(&pairs, stretch, &names, second).iter().for_each(eprint_line);
+        if with_stretch && !args.process.quiet {
+            let decided = decided_by_two_jobs(&pairs, &names, &second.key).map_err(unread)?;
+            decided.iter().for_each(eprint_line);
         }
-        let [name, other_name] = names.each_ref().map(String::as_str);
-        let all_sizes = [1, i64::MAX];
-        let labelled: Vec<(String, Pairs)> = match args.by().and_then(By::column) {
-            None => Vec::new(),
-            Some(column) => {
-                let titled = |(label, pairs)| match label {
-                    -1 => (format!("{column} unknown"), pairs),
-                    label => (format!("{column} {label}"), pairs),
-                };
-                pairs.by_label().into_iter().map(titled).collect()
-            }
+        let names = names.each_ref().map(String::as_str);
+        let compare = |pairs: &Pairs, measure: Name| {
+            pairs.compare(names, measure).map(|one| one.of_folding(folds)).map_err(unread)
         };
-        let compare = |measure: usize, sizes: [i64; 2]| {
-            let compared = pairs.compare([name, other_name], (tables, measure), sizes);
-            compared.of_folding(folds)
-        };
-        for &measure in &measures {
-            compared.push(compare(measure, all_sizes));
-            match args.by() {
-                None => {}
-                Some(By::Size) => {
-                    let classes = pairs.classes().into_iter();
-                    compared.extend(classes.map(|sizes| compare(measure, sizes)));
-                }
-                Some(_) => compared.extend(labelled.iter().map(|(class, pairs)| {
-                    let one = pairs.compare([name, other_name], (tables, measure), all_sizes);
-                    Compared { class: Some(class.clone()), ..one.of_folding(folds) }
-                })),
+        let classes = classes(&pairs, args.by()).map_err(unread)?;
+        for &measure in measures {
+            compared.push(compare(&pairs, measure)?);
+            for (class, sizes, pairs) in &classes {
+                let (class, sizes) = (class.clone(), *sizes);
+                compared.push(Compared { class, sizes, ..compare(pairs, measure)? });
             }
         }
-        of_runs.resize(compared.len(), second.clone());
-        let limited = limits.iter().map(|&(measure, limit)| (limit, compare(measure, all_sizes)));
-        limits_of.extend(limited);
+        of_runs.resize(compared.len(), second.key.clone());
+        for &(measure, limit) in &limits {
+            limits_of.push((limit, compare(&pairs, measure)?));
+        }
     }
     corrected(compared.iter_mut());
     corrected(limits_of.iter_mut().map(|(_, one)| one));
@@ -266,7 +250,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let failed: Vec<String> =
         exceeded.clone().filter_map(|(limit, one)| worse(one, *limit)).collect();
     let undecided: Vec<String> = exceeded.filter_map(|(_, one)| without_verdict(one)).collect();
-    let mut compared: Vec<(RunRow, Compared)> = of_runs.into_iter().zip(compared).collect();
+    let mut compared: Vec<(RunKey, Compared)> = of_runs.into_iter().zip(compared).collect();
     let sheets = axes.map(|axes| projection::of_changes(axes, &compared)).transpose()?;
     if let Some(sorting) = sorting {
         compared.sort_by(|(_, a), (_, b)| sorting.order(a, b));
@@ -281,28 +265,41 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
 
+/// A class of jobs: its name, unless it is a class of sizes, its smallest and largest size, and its pairs.
+type Class = (Option<String>, [i64; 2], Pairs);
+
+/// Returns the classes of `--by`; none without `--by`.
+fn classes(pairs: &Pairs, by: Option<By>) -> PolarsResult<Vec<Class>> {
+    let labelled = |(label, pairs): (Option<i64>, _), column| {
+        let label = label.map_or("unknown".to_string(), |label| label.to_string());
+        (Some(format!("{column} {label}")), ALL_SIZES, pairs)
+    };
+    let classes = by.map(|by| match by.column() {
+        None => Ok(pairs.by_size()?.into_iter().map(|(sizes, of)| (None, sizes, of)).collect()),
+        Some(column) => {
+            Ok(pairs.by_label(column)?.into_iter().map(|of| labelled(of, column)).collect())
+        }
+    });
+    classes.unwrap_or(Ok(Vec::new()))
+}
+
 /// Returns a line for each mean of stretch if two jobs determine which of two runs has the lower mean; `run` is one of
 /// the two runs.
 fn decided_by_two_jobs(
     pairs: &Pairs,
-    stretch: usize,
     names: &[String; 2],
-    run: &RunRow,
-) -> Vec<String> {
-    let [base, other] = pairs.values(stretch);
+    run: &RunKey,
+) -> PolarsResult<Vec<String>> {
+    let [base, other] = pairs.values(ContentionJobRow::STRETCH)?;
     let stretches = [(&names[0], base), (&names[1], other)]
         .map(|(name, jobs)| Stretches { strategy: name.clone(), jobs });
-    let of = |key: Name| RunRow::KEY.iter().zip(&run.key).find(|(name, _)| **name == key);
-    let seed = of(RunKey::SEED).map_or("", |(_, seed)| seed);
-    let copy = match of(RunKey::COPY) {
-        Some((_, copy)) if copy != "0" => format!(" copy {copy}"),
-        _ => String::new(),
-    };
+    let RunKey { seed, copy, .. } = run;
+    let copy = if *copy == 0 { String::new() } else { format!(" copy {copy}") };
     let line = |one: &TwoJobReversal| {
         let mean = one.mean.name();
         format!("seed {seed}{copy}: the order by {mean} depends on two jobs: {one}")
     };
-    two_job_reversals(&stretches).iter().map(line).collect()
+    Ok(two_job_reversals(&stretches).iter().map(line).collect())
 }
 
 /// Corrects the verdicts for the number of comparisons of one measure. Comparisons over all jobs and comparisons of
@@ -319,7 +316,7 @@ fn corrected<'a>(compared: impl Iterator<Item = &'a mut Compared>) {
 fn worse(one: &Compared, limit: f64) -> Option<String> {
     let [low, high] = one.interval.map(|end| fixed(end, 2));
     let (run, measure, change) = (&one.run, one.measure, fixed(one.change, 2));
-    (one.verdict() == "worse").then(|| {
+    (one.verdict() == Verdict::Worse).then(|| {
         format!(
             "{run}: {measure} is worse by {change} % (95 %: {low} to {high}); --fail-if-worse allows {limit} %"
         )
@@ -349,8 +346,10 @@ fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
         return Err(Failure::usage_message(message));
     }
     let sorting = args.sort.of::<Projected>()?;
-    let runs = SelectedRuns::read(&args.base, &Wanted::Columns(&args.measure))?;
-    let (mut projected, sheets) = projection::of_values(axes, &runs, runs.measures())?;
+    let (dir, number) = folder_and_run(&args.base)?;
+    let runs = SelectedRuns::read(dir, Some(&args.measure))?.select(&args.base, dir, number)?;
+    let measures = RunMeasure::all_of(&args.measure, runs.tables)?;
+    let (mut projected, sheets) = projection::of_values(axes, &runs, &measures)?;
     if let Some(sorting) = sorting {
         projected.sort_by(|a, b| sorting.order(a, b));
     }
@@ -367,22 +366,22 @@ fn schedules(
     base: &SelectedRuns,
     others: &SelectedRuns,
 ) -> Result<Exit, Failure> {
-    if base.tables.start.is_none() {
+    let Some(start) = base.tables.start else {
         return Err(Failure::usage_message(format!(
             "--schedule: {} has {}; jobs of these results have no start times in seconds of the trace",
             base.text,
             base.holds()
         )));
-    }
+    };
     let sorting = args.sort.of::<StartChange>()?;
     let runs = paired(base, others, args.process.quiet)?;
-    let ids = runs.iter().map(|[first, _]| base.ids(first.trace()));
+    let ids = runs.iter().map(|[first, _]| base.ids(&first.key.trace));
     let ids: Vec<_> = ids.collect::<Result<_, Failure>>()?;
     let pairs: Vec<Vec<StartChange>> = runs
         .into_iter()
         .map(|[first, second]| {
             let (names, pairs) = jobs(args, [base, others], [first, second])?;
-            Ok(pairs.start_changes(names.each_ref().map(String::as_str)))
+            pairs.start_changes(names.each_ref().map(String::as_str), start).map_err(unread)
         })
         .collect::<Result<_, Failure>>()?;
     let plots = args.out.as_deref().map(|dir| Plots::new(dir, style));
@@ -399,8 +398,9 @@ fn jobs(
     same_log([base, others], [first, second])?;
     let label = args.by().and_then(By::column);
     let pairs = Pairs::new(&base.jobs(first, label)?, &others.jobs(second, label)?);
+    let pairs = pairs.map_err(unread)?;
     // Runs with the same name are distinguished by the names of their folders.
-    let mut names = [first.name(), second.name()];
+    let mut names = [first, second].map(|run| run_name(&run.key));
     if names[0] == names[1] {
         names =
             [(&base.text, 0), (&others.text, 1)].map(|(text, i)| format!("{text} {}", names[i]));
@@ -420,73 +420,99 @@ fn jobs(
     Ok((names, pairs))
 }
 
-/// The selected runs of a folder.
+/// Returns trace, machine, scheduler and strategy, separated by spaces.
+fn run_name(key: &RunKey) -> String {
+    let named = key.texts().into_iter().take(5).filter(|text| !text.is_empty());
+    named.collect::<Vec<_>>().join(" ")
+}
+
+/// The selected runs of a folder. The folder is read once, so that all tables belong to the same manifest.
+#[derive(Clone)]
 struct SelectedRuns {
     /// The argument as typed.
     text: String,
     tables: &'static JobTables,
     runs: Vec<RunRow>,
-    /// Numbers of the runs that fold jobs; empty if the table of runs does not contain this information.
-    folding: HashSet<i64>,
-    data: Rc<Data>,
-    /// The manifest; JSON null if the manifest cannot be read.
-    manifest: Rc<serde_json::Value>,
-}
-
-/// The contents of a folder, which is read once, so that all tables belong to the same manifest.
-struct Contents {
-    tables: &'static JobTables,
-    runs: Vec<RunRow>,
-    /// Numbers of the runs that fold jobs; empty if the table of runs does not contain this information.
-    folding: HashSet<i64>,
-    data: Rc<Data>,
-    /// The manifest; JSON null if the manifest cannot be read.
-    manifest: Rc<serde_json::Value>,
-}
-
-/// The data to read in addition to the runs of a folder.
-enum Wanted<'a> {
-    /// Jobs.
-    Jobs,
-    /// The measures that `--measure` names; the default measures if the list is empty.
-    Columns(&'a [String]),
-}
-
-/// Data of the runs of a folder.
-enum Data {
-    Jobs(JobsTable),
-    /// Measures, and the values of these measures for each run number.
-    Columns(Vec<RunMeasure>, HashMap<i64, Vec<f64>>),
+    /// The table of runs, in the order of `runs`.
+    frame: DataFrame,
+    /// The table of jobs, unless columns of the table of runs were read.
+    jobs: Option<JobsTable>,
+    /// The manifest; `None` if the folder has none or it cannot be read.
+    manifest: Option<Rc<StoredManifest>>,
 }
 
 impl SelectedRuns {
-    /// Reads the runs that an argument FOLDER or FOLDER:RUN names.
+    /// Reads two arguments FOLDER or FOLDER:RUN. If both arguments name the same folder, the folder is read only once,
+    /// because another command could replace the results between two reads.
     ///
     /// # Errors
-    /// A usage error if the argument is wrong; a data error if the results cannot be read.
-    fn read(text: &str, wanted: &Wanted<'_>) -> Result<Self, Failure> {
-        let (dir, number) = folder_and_run(text)?;
-        Contents::read(dir, wanted)?.select(text, dir, number)
-    }
-
-    /// Reads two arguments. If both arguments name the same folder, the folder is read only once, because another
-    /// command could replace the results between two reads.
-    ///
-    /// # Errors
-    /// The errors of [`read`](Self::read).
-    fn read_both(texts: [&String; 2], wanted: &Wanted<'_>) -> Result<[Self; 2], Failure> {
+    /// A usage error if an argument is wrong; a data error if the results cannot be read.
+    fn read_both(texts: [&String; 2]) -> Result<[Self; 2], Failure> {
         let [(dir, number), (other, other_number)] =
             [folder_and_run(texts[0])?, folder_and_run(texts[1])?];
         let is_same = match (dir.canonicalize(), other.canonicalize()) {
             (Ok(dir), Ok(other)) => dir == other,
             _ => dir == other,
         };
-        let first = Contents::read(dir, wanted)?;
-        let second = if is_same { None } else { Some(Contents::read(other, wanted)?) };
-        Ok([
-            first.select(texts[0], dir, number)?,
-            second.as_ref().unwrap_or(&first).select(texts[1], other, other_number)?,
-        ])
+        let first = Self::read(dir, None)?;
+        let second = if is_same { first.clone() } else { Self::read(other, None)? };
+        let second = second.select(texts[1], other, other_number);
+        Ok([first.select(texts[0], dir, number)?, second?])
+    }
+
+    /// Reads all runs of a folder. `measures` names the columns of the table of runs to read, or is empty for the
+    /// default columns; without it, the table of jobs is read.
+    fn read(dir: &Path, measures: Option<&[String]>) -> Result<Self, Failure> {
+        let read = |folder: &ResultFolder| {
+            folder.check_tables()?;
+            let manifest = StoredManifest::of(folder).ok().flatten().map(Rc::new);
+            let kind = manifest.as_ref().and_then(|manifest| Kind::of(&manifest.kind));
+            let of_kind = tables(folder, kind).and_then(|tables| {
+                let measures = measures.map(|names| RunMeasure::all_of(names, tables));
+                Ok((tables, measures.transpose()?))
+            });
+            let (tables, measures) = match of_kind {
+                Ok(of_kind) => of_kind,
+                Err(failure) => return Ok(Err(failure)),
+            };
+            let columns = measures.iter().flatten().map(|measure| measure.name);
+            let (runs, frame) = read::runs(folder, tables, &columns.collect::<Vec<_>>())?;
+            let jobs = measures.is_none().then(|| JobsTable::open(folder, tables)).transpose();
+            let jobs = match jobs {
+                Err(ReadError::Results(
+                    error @ (ResultError::Unlisted(_) | ResultError::Missing(_)),
+                )) => return Ok(Err(no_jobs(&error, folder, tables, kind))),
+                jobs => jobs?,
+            };
+            let text = String::new();
+            Ok(Ok(Self { text, tables, runs, frame, jobs, manifest }))
+        };
+        ResultFolder::read(dir, read, ReadError::is_transient).map_err(bad)?
+    }
+
+    /// Selects the runs that an argument names: all runs, or only the run with the given number.
+    ///
+    /// # Errors
+    /// A usage error if there is no such run.
+    fn select(mut self, text: &str, dir: &Path, number: Option<i64>) -> Result<Self, Failure> {
+        self.text = text.to_string();
+        if let Some(number) = number {
+            let last = self.runs.iter().map(|run| run.run).max().unwrap_or(0);
+            let is_selected: BooleanChunked =
+                self.runs.iter().map(|run| run.run == number).collect();
+            self.frame = self.frame.filter(&is_selected).map_err(unread)?;
+            self.runs.retain(|run| run.run == number);
+            if self.runs.is_empty() {
+                return Err(Failure::usage_message(format!(
+                    "{text}: no such run; {} has runs 0 to {last}",
+                    dir.display()
+                )));
+            }
+        }
+        match self.runs.is_empty() {
+            true => Err(Failure::data(anyhow::anyhow!("{text} has no runs"))),
+            false => Ok(self),
+        }
     }
 
     /// Returns a description of the kind of results in the folder.
@@ -494,122 +520,25 @@ impl SelectedRuns {
         if *self.tables == CONTENDED { "results of contend" } else { "replays" }
     }
 
-    /// Returns the measures whose columns were read; empty if jobs were read.
-    fn measures(&self) -> &[RunMeasure] {
-        match &*self.data {
-            Data::Jobs(_) => &[],
-            Data::Columns(measures, _) => measures,
-        }
-    }
-
     /// Returns the jobs of a run; empty if jobs were not read.
-    fn jobs(&self, run: &RunRow, label: Option<Name>) -> Result<Vec<JobRow>, Failure> {
-        match &*self.data {
-            Data::Jobs(jobs) => jobs.of(run.run, label).map_err(bad),
-            Data::Columns(..) => Ok(Vec::new()),
-        }
-    }
-
-    /// Returns the value of a run in a column, if columns were read.
-    fn value(&self, run: &RunRow, column: usize) -> Option<f64> {
-        match &*self.data {
-            Data::Jobs(_) => None,
-            Data::Columns(_, values) => values.get(&run.run)?.get(column).copied(),
-        }
+    fn jobs(&self, run: &RunRow, label: Option<Name>) -> Result<DataFrame, Failure> {
+        let jobs = self.jobs.as_ref().map(|jobs| jobs.of(run.run, label));
+        jobs.unwrap_or_else(|| Ok(DataFrame::empty())).map_err(bad)
     }
 
     /// Returns the description of a trace in the manifest.
-    fn trace(&self, trace: &str) -> Option<&serde_json::Value> {
-        let mut traces = self.manifest["configuration"]["traces"].as_array()?.iter();
-        traces.find(|one| one["name"] == trace)
-    }
-
-    /// Returns the digest of a trace, if the manifest contains it.
-    fn digest(&self, trace: &str) -> Option<&str> {
-        self.trace(trace)?["digest"].as_str()
+    fn trace(&self, trace: &str) -> Option<&TraceRecord> {
+        self.manifest.as_ref()?.trace(trace)
     }
 
     /// Returns the ids of the jobs of a trace, from the file beside the trace.
     fn ids(&self, trace: &str) -> Result<Option<JobIds>, Failure> {
-        let Some(one) = self.trace(trace) else { return Ok(None) };
-        let is_renumbered = one["cleaning"]["changes"].get("renumbered").is_some();
-        match (one["source"].as_str(), one["digest"].as_str()) {
-            (Some(source), Some(digest)) if !is_renumbered => ids(Path::new(source), digest),
+        let is_renumbered =
+            |trace: &TraceRecord| trace.cleaning.changes.contains_key(&Change::Renumbered);
+        match self.trace(trace) {
+            Some(trace) if !is_renumbered(trace) => ids(Path::new(&trace.source), &trace.digest),
             _ => Ok(None),
         }
-    }
-}
-
-impl Contents {
-    fn read(dir: &Path, wanted: &Wanted<'_>) -> Result<Self, Failure> {
-        let read = |folder: &ResultFolder| {
-            folder.check_tables()?;
-            let manifest = folder.manifest().and_then(|text| serde_json::from_slice(text).ok());
-            let manifest: serde_json::Value = manifest.unwrap_or_default();
-            let tables = match tables(folder, &manifest) {
-                Ok(tables) => tables,
-                Err(failure) => return Ok(Err(failure)),
-            };
-            let runs = read::runs(folder, tables)?;
-            let folded = match read::has_column(folder, tables, comparable::FOLDED)? {
-                true => read::values(folder, tables, &[comparable::FOLDED])?,
-                false => HashMap::new(),
-            };
-            let folding = folded.into_iter().filter(|(_, of)| comparable::folds(Some(of[0])));
-            let folding: HashSet<i64> = folding.map(|(run, _)| run).collect();
-            let data = match wanted {
-                Wanted::Jobs => match JobsTable::open(folder, tables) {
-                    Ok(jobs) => Data::Jobs(jobs),
-                    Err(ReadError::Results(
-                        error @ (ResultError::Unlisted(_) | ResultError::Missing(_)),
-                    )) => return Ok(Err(no_jobs(&error, folder, tables, &manifest))),
-                    Err(error) => return Err(error),
-                },
-                Wanted::Columns(names) => {
-                    let measures = match RunMeasure::all_of(names, tables) {
-                        Ok(measures) => measures,
-                        Err(failure) => return Ok(Err(failure)),
-                    };
-                    let names: Vec<Name> = measures.iter().map(|measure| measure.name).collect();
-                    let values = read::values(folder, tables, &names)?;
-                    Data::Columns(measures, values)
-                }
-            };
-            Ok(Ok((tables, runs, folding, data, manifest)))
-        };
-        let read = ResultFolder::read(dir, read, ReadError::is_transient);
-        let (tables, runs, folding, data, manifest) = read.map_err(bad)??;
-        let (data, manifest) = (Rc::new(data), Rc::new(manifest));
-        Ok(Self { tables, runs, folding, data, manifest })
-    }
-
-    /// Selects the runs that an argument names: all runs, or only the run with the given number.
-    ///
-    /// # Errors
-    /// A usage error if there is no such run.
-    fn select(&self, text: &str, dir: &Path, number: Option<i64>) -> Result<SelectedRuns, Failure> {
-        let mut runs = self.runs.clone();
-        if let Some(number) = number {
-            let last = runs.iter().map(|run| run.run).max().unwrap_or(0);
-            runs.retain(|run| run.run == number);
-            if runs.is_empty() {
-                return Err(Failure::usage_message(format!(
-                    "{text}: no such run; {} has runs 0 to {last}",
-                    dir.display()
-                )));
-            }
-        }
-        if runs.is_empty() {
-            return Err(Failure::data(anyhow::anyhow!("{text} has no runs")));
-        }
-        Ok(SelectedRuns {
-            text: text.to_string(),
-            tables: self.tables,
-            runs,
-            folding: self.folding.clone(),
-            data: self.data.clone(),
-            manifest: self.manifest.clone(),
-        })
     }
 }
 
@@ -634,11 +563,11 @@ fn no_jobs(
     error: &ResultError,
     folder: &ResultFolder,
     tables: &JobTables,
-    manifest: &serde_json::Value,
+    kind: Option<Kind>,
 ) -> Failure {
-    let writes = match manifest["kind"].as_str() {
-        Some("sweep") => "the same sweep with --job-table writes this table",
-        Some("run") => "the same command without --no-jobs writes this table",
+    let writes = match kind {
+        Some(Kind::Sweep) => "the same sweep with --job-table writes this table",
+        Some(Kind::Run) => "the same command without --no-jobs writes this table",
         _ => return Failure::data(anyhow::anyhow!("{error}")),
     };
     let path = folder.path().join(JobsTable::file(tables));
@@ -646,13 +575,8 @@ fn no_jobs(
 }
 
 /// Returns the tables that `compare` reads from a folder: those of replays or those of `contend`.
-fn tables(
-    folder: &ResultFolder,
-    manifest: &serde_json::Value,
-) -> Result<&'static JobTables, Failure> {
+fn tables(folder: &ResultFolder, kind: Option<Kind>) -> Result<&'static JobTables, Failure> {
     let dir = folder.path();
-    let kind = manifest["kind"].as_str();
-    let kind = kind.and_then(|name| Kind::ALL.into_iter().find(|kind| kind.name() == name));
     let file = |tables: &JobTables| dir.join(format!("{}.parquet", tables.runs)).exists();
     match kind {
         Some(Kind::Run | Kind::Sweep) => Ok(&REPLAYED),
@@ -681,8 +605,8 @@ fn tables(
 /// jobs. Two logs are considered the same if they have the same digest or the same name. The names may differ because
 /// of different loads, and the digests may differ because of different versions.
 fn same_log(runs: [&SelectedRuns; 2], rows: [&RunRow; 2]) -> Result<(), Failure> {
-    let [(name, digest), (other, other_digest)] =
-        [0, 1].map(|i| (rows[i].trace(), runs[i].digest(rows[i].trace())));
+    let [(name, digest), (other, other_digest)] = [0, 1]
+        .map(|i| (&rows[i].key.trace, runs[i].trace(&rows[i].key.trace).map(|it| &it.digest)));
     match (digest, other_digest) {
         (Some(digest), Some(other_digest)) if name != other && digest != other_digest => {
             Err(Failure::usage_message(format!(
@@ -706,17 +630,18 @@ fn paired<'a>(
     if let ([first], [second]) = (&base.runs[..], &others.runs[..]) {
         return Ok(vec![[first, second]]);
     }
-    let of = |other: &'a RunRow| base.runs.iter().find(|one| one.key == other.key);
+    let by_key: HashMap<_, _> = base.runs.iter().rev().map(|run| (&run.key, run)).collect();
     let pairs: Vec<[&RunRow; 2]> =
-        others.runs.iter().filter_map(|other| Some([of(other)?, other])).collect();
+        others.runs.iter().filter_map(|other| Some([*by_key.get(&other.key)?, other])).collect();
     if pairs.is_empty() {
+        let keys = |runs: &'a SelectedRuns| runs.runs.iter().map(|run| &run.key);
         return Err(Failure::usage_message(format!(
             "{} ({} runs) and {} ({} runs) have no run in common: {}; FOLDER:RUN names one run",
             base.text,
             base.runs.len(),
             others.text,
             others.runs.len(),
-            RunRow::difference(&keys(base), &keys(others))
+            difference(keys(base), keys(others))
         )));
     }
     let alone = base.runs.len() + others.runs.len() - 2 * pairs.len();
@@ -726,21 +651,21 @@ fn paired<'a>(
     Ok(pairs)
 }
 
-fn keys(runs: &SelectedRuns) -> Vec<&Vec<String>> {
-    runs.runs.iter().map(|run| &run.key).collect()
-}
-
 fn bad(error: ReadError) -> Failure {
     Failure::data(error)
 }
 
-fn measure(option: &str, name: &str, tables: &JobTables) -> Result<usize, Failure> {
-    let all: Vec<(&'static str, usize)> =
-        tables.measures.iter().map(|name| name.text()).zip(0..).collect();
+/// Returns the failure for a table with a column of an unexpected type.
+fn unread(error: PolarsError) -> Failure {
+    bad(error.into())
+}
+
+fn measure(option: &str, name: &str, tables: &JobTables) -> Result<Name, Failure> {
+    let all: Vec<_> = tables.measures.iter().map(|name| (name.text(), *name)).collect();
     one(option, name.trim(), &all)
 }
 
-fn limit(text: &str, tables: &JobTables) -> Result<(usize, f64), Failure> {
+fn limit(text: &str, tables: &JobTables) -> Result<(Name, f64), Failure> {
     let wrong = || {
         Failure::usage_message(format!(
             "--fail-if-worse \"{}\": write MEASURE:PERCENT, such as wait:5",

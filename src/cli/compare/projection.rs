@@ -2,16 +2,19 @@
 
 use std::collections::HashMap;
 
-use super::SelectedRuns;
+use polars::prelude::{Column as Values, DataFrame, PolarsResult};
+
+use super::{SelectedRuns, unread};
 use crate::cli::exit::Failure;
 use crate::cli::named_value::{distinct, one};
 use replay_engine::metrics::{JobMeasures, Placement, comparable};
 use replay_engine::number::fixed;
 use replay_engine::table::{Column, Name, Table};
-use replay_experiment::compare::{Compared, JobTables, REPLAYED, RunRow};
 use replay_experiment::contention::{Contention, ContentionRun};
+use replay_experiment::shaken::Verdict;
 use replay_experiment::{RunKey, RunResult};
 use replay_output::report::{Align, Sheet};
+use replay_results::compare::{Compared, JobTables, REPLAYED};
 
 /// Property that consists of allocator and tie vector.
 const STRATEGY: Name = Name::new("strategy");
@@ -30,7 +33,7 @@ impl Axes {
     /// A usage error if a name is unknown, or if both names are equal.
     pub fn of(row: &str, col: &str) -> Result<Self, Failure> {
         let names: Vec<(&'static str, Name)> =
-            RunRow::KEY.into_iter().chain([STRATEGY]).map(|name| (name.text(), name)).collect();
+            RunKey::NAMES.into_iter().chain([STRATEGY]).map(|name| (name.text(), name)).collect();
         let axes = Self { row: one("--row", row, &names)?, col: one("--col", col, &names)? };
         match axes.row == axes.col {
             true => Err(Failure::usage_message(format!("--row and --col are both {}", axes.row))),
@@ -39,22 +42,32 @@ impl Axes {
     }
 
     /// Returns the titles of the row and the column to which a run belongs.
-    fn place(self, run: &RunRow) -> [String; 2] {
+    fn place(self, run: &RunKey) -> [String; 2] {
         [self.row, self.col].map(|name| value(run, name))
     }
 
-    /// Returns an error if runs of the same cell differ in more than seed and copy.
-    fn check<'a>(self, runs: impl Iterator<Item = &'a RunRow>) -> Result<(), Failure> {
-        let mut first: HashMap<[String; 2], &RunRow> = HashMap::new();
-        for run in runs {
-            let place = self.place(run);
-            let other = *first.entry(place.clone()).or_insert(run);
-            let alike = |name: Name| {
-                [RunKey::SEED, RunKey::COPY].contains(&name)
-                    || value(run, name) == value(other, name)
+    /// Divides runs into the cells of the table, in the order of their first runs.
+    ///
+    /// # Errors
+    /// A usage error if runs of the same cell differ in more than seed and copy.
+    fn cells(self, runs: &SelectedRuns) -> Result<HashMap<[String; 2], DataFrame>, Failure> {
+        let places: Vec<[String; 2]> = runs.runs.iter().map(|run| self.place(&run.key)).collect();
+        let cells = || -> PolarsResult<_> {
+            let mut frame = runs.frame.clone();
+            for (i, name) in ["row", "col"].into_iter().enumerate() {
+                let titles: Vec<&str> = places.iter().map(|place| place[i].as_str()).collect();
+                frame.with_column(Values::new(name.into(), titles))?;
+            }
+            frame.partition_by_stable(["row", "col"], true)
+        };
+        let mut placed = HashMap::new();
+        for (cell, place) in cells().map_err(unread)?.into_iter().zip(distinct(places.iter())) {
+            let differs = |name: &Name| {
+                ![RunKey::SEED, RunKey::COPY].contains(name)
+                    && cell.column(name.text()).and_then(Values::n_unique).is_ok_and(|all| all > 1)
             };
-            if let Some(name) = RunRow::KEY.into_iter().find(|&name| !alike(name)) {
-                let [row, col] = place;
+            let [row, col] = place;
+            if let Some(name) = RunKey::NAMES.into_iter().find(differs) {
                 let advice = match name {
                     RunKey::TIE => format!("use {STRATEGY}, which combines allocator and tie"),
                     _ => "name one run of a folder by FOLDER:RUN".to_string(),
@@ -64,21 +77,15 @@ impl Axes {
                     self.row, self.col
                 )));
             }
+            placed.insert(place.clone(), cell);
         }
-        Ok(())
+        Ok(placed)
     }
 }
 
-fn value(run: &RunRow, name: Name) -> String {
-    let part = |name: Name| {
-        let place = RunRow::KEY.iter().position(|key| *key == name);
-        place.and_then(|place| run.key.get(place)).map_or("", String::as_str)
-    };
-    match (name, part(RunKey::TIE)) {
-        (STRATEGY, "") => part(RunKey::ALLOCATOR).to_string(),
-        (STRATEGY, tie) => format!("{} ({tie})", part(RunKey::ALLOCATOR)),
-        (name, _) => part(name).to_string(),
-    }
+fn value(run: &RunKey, name: Name) -> String {
+    let part = RunKey::NAMES.into_iter().zip(run.texts()).find(|(part, _)| *part == name);
+    part.map_or_else(|| run.strategy(), |(_, text)| text)
 }
 
 /// The mean of a measure over the runs of one cell of the projection.
@@ -181,7 +188,7 @@ impl RunMeasure {
     fn all<Row: Table>() -> Vec<Self> {
         let columns = Row::columns().into_iter();
         let measures = columns
-            .filter(|column| column.kind().is_number() && !RunRow::KEY.contains(&column.name));
+            .filter(|column| column.kind().is_number() && !RunKey::NAMES.contains(&column.name));
         measures.map(|Column { name, unit, rises, .. }| Self { name, unit, rises }).collect()
     }
 }
@@ -196,12 +203,11 @@ pub fn of_values(
     runs: &SelectedRuns,
     measures: &[RunMeasure],
 ) -> Result<(Vec<Projected>, Vec<Sheet>), Failure> {
-    axes.check(runs.runs.iter())?;
-    let rows = distinct(runs.runs.iter().map(|run| value(run, axes.row)));
-    let cols = distinct(runs.runs.iter().map(|run| value(run, axes.col)));
-    let folding = &runs.folding;
+    let placed = axes.cells(runs)?;
+    let rows = distinct(runs.runs.iter().map(|run| value(&run.key, axes.row)));
+    let cols = distinct(runs.runs.iter().map(|run| value(&run.key, axes.col)));
     let (mut projected, mut sheets) = (Vec::new(), Vec::new());
-    for (i, measure) in measures.iter().enumerate() {
+    for measure in measures {
         let by_distance = comparable::is_distance(measure.name);
         let unit = if measure.unit.is_empty() { "" } else { &format!(" {}", measure.unit) };
         let mut header = vec![(format!("{}{unit}", measure.name), Align::Left)];
@@ -210,15 +216,18 @@ pub fn of_values(
         for row in &rows {
             let mut of_row = Vec::new();
             for col in &cols {
-                let here = |run: &&RunRow| axes.place(run) == [row.clone(), col.clone()];
-                let of = |run: &RunRow| runs.value(run, i);
-                let all: Vec<f64> = runs.runs.iter().filter(here).filter_map(of).collect();
-                let mean = all.iter().sum::<f64>() / all.len() as f64;
-                if !all.is_empty() {
-                    let (row, col, measure) = (row.clone(), col.clone(), measure.name);
-                    projected.push(Projected { row, col, measure, runs: all.len(), value: mean });
-                }
-                let folds = runs.runs.iter().filter(here).any(|run| folding.contains(&run.run));
+                let Some(here) = placed.get(&[row.clone(), col.clone()]) else {
+                    of_row.push(None);
+                    continue;
+                };
+                let values = here.column(measure.name.text()).and_then(Values::f64);
+                let values = values.map_err(unread)?.iter();
+                let mean = values.map(|value| value.unwrap_or(f64::NAN)).sum::<f64>()
+                    / here.height() as f64;
+                let (row, col, measure) = (row.clone(), col.clone(), measure.name);
+                projected.push(Projected { row, col, measure, runs: here.height(), value: mean });
+                let folded = here.column(comparable::FOLDED.text()).and_then(Values::f64);
+                let folds = folded.is_ok_and(|all| all.iter().any(comparable::folds));
                 let cell = Cell { mean, folds: by_distance && folds };
                 of_row.push(Some(cell).filter(|cell| cell.mean.is_finite()));
             }
@@ -295,7 +304,7 @@ fn sheet(
 ///
 /// # Errors
 /// A usage error if a cell has several pairs of runs.
-pub fn of_changes(axes: Axes, compared: &[(RunRow, Compared)]) -> Result<Vec<Sheet>, Failure> {
+pub fn of_changes(axes: Axes, compared: &[(RunKey, Compared)]) -> Result<Vec<Sheet>, Failure> {
     let all_sizes = || compared.iter().filter(|(_, one)| one.is_of_all_jobs());
     let measures = distinct(all_sizes().map(|(_, one)| one.measure));
     let rows = distinct(all_sizes().map(|(run, _)| value(run, axes.row)));
@@ -337,9 +346,9 @@ fn change(one: &Compared) -> String {
         false => "-".to_string(),
     };
     match one.verdict() {
-        "~" => format!("~ {percent}"),
-        "same" => "same".to_string(),
-        _ => percent,
+        Verdict::NotSignificant => format!("~ {percent}"),
+        Verdict::Same => "same".to_string(),
+        Verdict::Better | Verdict::Worse => percent,
     }
 }
 

@@ -1,12 +1,14 @@
 //! The printed table of `replay compare`.
 
+use super::run_name;
 use replay_engine::metrics::JobMeasures;
 use replay_engine::number::{fixed, grouped};
 use replay_engine::table::{Name, Table};
 use replay_experiment::RunKey;
-use replay_experiment::compare::{CONTENDED, Compared, JobTables, REPLAYED, RunRow};
 use replay_experiment::contention::ContentionJobRow;
+use replay_experiment::shaken::Verdict;
 use replay_output::report::{Align, Sheet, with_unit};
+use replay_results::compare::{CONTENDED, Compared, JobTables, REPLAYED};
 
 /// Ranks of columns. In a narrow terminal, the columns with the lowest ranks are omitted first.
 const RANKS: [(&str, u8); 15] = [
@@ -39,8 +41,8 @@ const RATIOS: [Name; 3] = [
 
 /// Describes a pair of runs in a line, with the properties in which the runs differ. `folders` has the arguments as
 /// typed.
-pub fn pair_in_words(runs: [&RunRow; 2], folders: [&str; 2]) -> String {
-    let [base, other] = [0, 1].map(|i| format!("{} ({})", folders[i], runs[i].name()));
+pub fn pair_in_words(runs: [&RunKey; 2], folders: [&str; 2]) -> String {
+    let [base, other] = [0, 1].map(|i| format!("{} ({})", folders[i], run_name(runs[i])));
     let differ: Vec<&str> = runs[0].differing(runs[1]).map(named).collect();
     let differ = match &differ[..] {
         [] => String::new(),
@@ -75,13 +77,13 @@ fn titled(measure: Name, tables: &JobTables) -> String {
 /// Returns the printed table of comparisons. Each comparison is given with its run, which is compared with a base run.
 /// `bases` contains the base runs. A line above the table names the runs and the properties that all runs share.
 pub fn sheet(
-    rows: &[(RunRow, Compared)],
-    bases: &[RunRow],
+    rows: &[(RunKey, Compared)],
+    bases: &[RunKey],
     folders: [&str; 2],
     tables: &JobTables,
 ) -> Sheet {
-    let of_runs: Vec<&RunRow> = rows.iter().map(|(run, _)| run).collect();
-    let several = of_runs.windows(2).any(|pair| pair[0].key != pair[1].key);
+    let of_runs: Vec<&RunKey> = rows.iter().map(|(run, _)| run).collect();
+    let several = of_runs.windows(2).any(|pair| pair[0] != pair[1]);
     let names = Names::of(&of_runs);
     let of_sizes = rows.iter().any(|(_, row)| row.sizes[1] < i64::MAX);
     let classes = rows.iter().any(|(_, row)| !row.is_of_all_jobs());
@@ -155,7 +157,7 @@ pub fn sheet(
             },
             share(row.lower),
             share(row.higher),
-            row.verdict().to_string(),
+            row.verdict().word().to_string(),
         ]);
         sheet.push(fields);
     }
@@ -168,7 +170,7 @@ pub fn legend<'a>(rows: impl Iterator<Item = &'a Compared>) -> Option<String> {
     for row in rows {
         let numbers = [row.means[0], row.means[1], row.change, row.interval[0], row.interval[1]];
         dash |= numbers.iter().any(|number| !number.is_finite());
-        tilde |= row.verdict() == "~";
+        tilde |= row.verdict() == Verdict::NotSignificant;
     }
     let marks = [
         (dash, "-: no value, or too few weeks or days with a value for an interval"),
@@ -197,9 +199,10 @@ fn part(key: Name, text: &str) -> Option<String> {
 }
 
 impl Names {
-    fn of(runs: &[&RunRow]) -> Self {
-        let differs = |place: usize| runs.iter().any(|run| run.key[place] != runs[0].key[place]);
-        let differ: Vec<bool> = (0..RunRow::KEY.len()).map(differs).collect();
+    fn of(runs: &[&RunKey]) -> Self {
+        let parts: Vec<[String; 8]> = runs.iter().map(|run| run.texts()).collect();
+        let differs = |place: usize| parts.iter().any(|part| part[place] != parts[0][place]);
+        let differ: Vec<bool> = (0..RunKey::NAMES.len()).map(differs).collect();
         let names = Self { differ, common: String::new() };
         // Policy, seed and copy are named only if they differ.
         let shared = |place: usize| !names.differ[place] && place < 5;
@@ -207,18 +210,18 @@ impl Names {
         Self { common, ..names }
     }
 
-    fn parts(&self, run: &RunRow, is_shown: impl Fn(usize) -> bool) -> String {
-        let parts = RunRow::KEY.iter().zip(&run.key).enumerate();
+    fn parts(&self, run: &RunKey, is_shown: impl Fn(usize) -> bool) -> String {
+        let parts = RunKey::NAMES.into_iter().zip(run.texts()).enumerate();
         let shown = parts.filter(|(place, _)| is_shown(*place));
-        let shown: Vec<String> = shown.filter_map(|(_, (name, text))| part(*name, text)).collect();
+        let shown: Vec<String> = shown.filter_map(|(_, (name, text))| part(name, &text)).collect();
         shown.join(" ")
     }
 
     /// Returns the properties that distinguish a run from the other runs.
-    fn short(&self, run: &RunRow) -> String {
+    fn short(&self, run: &RunKey) -> String {
         match self.parts(run, |place| self.differ[place]) {
             // A run of copy 0 without a tie vector has the name of its allocator.
-            name if name.is_empty() => run.key[3].clone(),
+            name if name.is_empty() => run.allocator.clone(),
             name => name,
         }
     }
@@ -229,16 +232,25 @@ mod tests {
     use super::*;
     use replay_engine::metrics::Placement;
 
-    fn run(key: [&str; 8]) -> RunRow {
-        RunRow { run: 0, key: key.map(str::to_string).to_vec() }
+    fn run([scheduler, allocator, tie]: [&str; 3], seed: u64) -> RunKey {
+        RunKey {
+            trace: "KTH".to_string(),
+            topology: "10x10".to_string(),
+            scheduler: scheduler.to_string(),
+            allocator: allocator.to_string(),
+            tie: Some(tie.to_string()).filter(|tie| !tie.is_empty()),
+            policy: "johnson".to_string(),
+            seed,
+            copy: 0,
+        }
     }
 
     #[test]
     fn names_of_runs_have_the_properties_in_which_they_differ() {
-        let first = run(["KTH", "10x10", "easy", "mc1x1", "", "johnson", "1", "0"]);
-        let second = run(["KTH", "10x10", "easy", "mc1x1", "2,1,1,1", "johnson", "2", "0"]);
-        let other = run(["KTH", "10x10", "easy", "random", "", "johnson", "1", "0"]);
-        let names = |runs: &[&RunRow]| {
+        let first = run(["easy", "mc1x1", ""], 1);
+        let second = run(["easy", "mc1x1", "2,1,1,1"], 2);
+        let other = run(["easy", "random", ""], 1);
+        let names = |runs: &[&RunKey]| {
             let names = Names::of(runs);
             let short: Vec<String> = runs.iter().map(|run| names.short(run)).collect();
             (short, names.common)
@@ -246,8 +258,7 @@ mod tests {
         let all = [&first, &second, &other];
         let short = ["mc1x1 seed 1", "mc1x1 2,1,1,1 seed 2", "random seed 1"];
         assert_eq!(names(&all), (short.map(str::to_string).to_vec(), "KTH 10x10 easy".to_string()));
-        let (short, common) =
-            names(&[&first, &run(["KTH", "10x10", "easy", "mc1x1", "auto", "johnson", "1", "0"])]);
+        let (short, common) = names(&[&first, &run(["easy", "mc1x1", "auto"], 1)]);
         assert_eq!(
             (short, common.as_str()),
             (vec!["mc1x1".into(), "auto".into()], "KTH 10x10 easy mc1x1")
@@ -256,14 +267,14 @@ mod tests {
 
     #[test]
     fn a_pair_is_described_with_all_its_differences() {
-        let base = run(["KTH", "10x10", "fcfs", "mc1x1", "", "johnson", "1", "0"]);
-        let other = run(["KTH", "10x10", "easy", "mc1x1", "2,1,1,1", "johnson", "1", "0"]);
+        let base = run(["fcfs", "mc1x1", ""], 1);
+        let other = run(["easy", "mc1x1", "2,1,1,1"], 1);
         assert_eq!(
             pair_in_words([&base, &other], ["out:0", "out:9"]),
             "out:9 (KTH 10x10 easy mc1x1 2,1,1,1) against out:0 (KTH 10x10 fcfs mc1x1); they differ in \
              scheduler and tie vector: a change is the joint effect of these differences"
         );
-        let seed = run(["KTH", "10x10", "fcfs", "mc1x1", "", "johnson", "2", "0"]);
+        let seed = run(["fcfs", "mc1x1", ""], 2);
         assert!(pair_in_words([&base, &seed], ["a", "b"]).ends_with("; they differ in seed"));
         assert!(pair_in_words([&base, &base], ["a", "b"]).ends_with("mc1x1)"));
     }
@@ -290,17 +301,16 @@ mod tests {
             days: 7,
             comparable: true,
         };
-        let rows: Vec<(RunRow, Compared)> = ["first-fit", "mc1x1"]
+        let rows: Vec<(RunKey, Compared)> = ["first-fit", "mc1x1"]
             .iter()
             .flat_map(|name| {
-                let key = ["KTH-SP2-1996-2", "10x10", "easy", name, "", "johnson", "1", "0"];
                 [JobMeasures::WAIT, Placement::PAIRWISE_L1]
-                    .map(|measure| (run(key), compared(measure)))
+                    .map(|measure| (run(["easy", name, ""], 1), compared(measure)))
             })
             .collect();
         let bases = [rows[0].0.clone(), rows[2].0.clone()];
         let sheet = sheet(&rows, &bases, ["out/before", "out/after"], &REPLAYED);
-        let lead = "out/after against out/before; all runs: KTH-SP2-1996-2 10x10 easy";
+        let lead = "out/after against out/before; all runs: KTH 10x10 easy";
         assert_eq!(sheet.lead(), Some(lead));
         let mut out = Vec::new();
         let fitted = sheet.fitted(50);

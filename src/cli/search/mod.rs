@@ -28,11 +28,11 @@ use super::session::Session;
 use replay_engine::cancel::CancelToken;
 use replay_engine::number::grouped;
 use replay_engine::registries::Registries;
-use replay_engine::table::Records;
 use replay_experiment::RunContext;
 use replay_experiment::journal::Journal;
 use replay_experiment::search::{Evaluation, SearchRow, SearchTask, run_search};
 use replay_output::report::page as report;
+use replay_results::ResultTable;
 
 /// Runs the search, or a shard of it.
 pub fn run(
@@ -93,7 +93,8 @@ fn search_all(
         rows.as_good().iter().for_each(eprint_line);
     }
     // Use the order of the search, not the order of --sort.
-    let first = report::searched(&Records::of(rows.rows()));
+    let ranked = ResultTable::of(rows.rows()).map_err(|e| Failure::output("results", e))?;
+    let first = report::searched(&ranked);
     let exit = session.publish(&mut rows, &tally)?;
     if !quiet {
         first.iter().for_each(eprint_line);

@@ -1,6 +1,7 @@
 //! Writes the results of a sweep from its journals.
 
 use crate::cli::terminal::stdout;
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,16 +17,16 @@ use crate::cli::session::Session;
 use crate::cli::shards;
 use crate::cli::skipped_jobs::SkippedJobs;
 use replay_engine::registries::Registries;
-use replay_engine::table::{Column, Records, Table};
+use replay_engine::table::{Column, Table};
 use replay_experiment::journal::{Journal, Outcome};
 use replay_experiment::log_comparison::{self, LogBaseline};
 use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::sweep::{Build, Plan};
 use replay_experiment::{Measure, RunResult};
 use replay_output::report::Sheet;
-use replay_output::report::page::sentences;
+use replay_output::report::page::{is_ranking, sentences};
 use replay_output::report::sweep::{SweepConfiguration, SweepDetails};
-use replay_results::{FrameError, Tables};
+use replay_results::{FrameError, ResultTable, Tables, read};
 
 /// Optional outputs of a sweep.
 #[derive(Default)]
@@ -84,8 +85,6 @@ pub fn write(
     let is_data = session.format() != FormatArg::Table;
     let mut shown: Vec<RunResult> = Vec::new();
     let mut left_out = SkippedJobs::new(registries);
-    let columns = RunResult::columns();
-    let mut all = Records::of::<RunResult>([]);
     let outcome = |journals: &mut [Journal<RunResult>], run| {
         let id = plan.id(run).map_err(Failure::usage)?;
         shards::outcome(journals, run, id, RunResult::is_same)
@@ -104,7 +103,7 @@ pub fn write(
                 tally.failed.push(failure);
             }
             Outcome::Done(mut result) => {
-                // Records contain the numbers; names and order are taken from the plan.
+                // Journals contain the numbers; names and order are taken from the plan.
                 result.run = run;
                 result.key = plan.key(run).map_err(Failure::usage)?;
                 replay_seconds += result.seconds;
@@ -127,9 +126,6 @@ pub fn write(
                     }
                 }
                 tables.write(&result).map_err(|e| Failure::output("results", e))?;
-                if !session.is_quiet() {
-                    all.push(&columns, &result);
-                }
                 done.push(run);
                 if (baseline.is_some() || sorting.is_some() || is_data) && result.is_unshaken() {
                     let most = if is_data { usize::MAX } else { SHOWN };
@@ -141,7 +137,6 @@ pub fn write(
     let shaken = estimates.map(|estimates| estimates.rows(plan)).transpose();
     let shaken = shaken.map_err(Failure::usage)?.unwrap_or_default();
     tally.done = done.len();
-    let shaken_rows = Records::of(&shaken);
     let details = SweepDetails {
         plan: plan.digest().map_err(Failure::usage)?,
         cells: plan.len(),
@@ -150,9 +145,9 @@ pub fn write(
         builds,
         replay_seconds,
     };
-    let tables = Some(tables);
+    let (tables, runs) = (Some(tables), None);
     let mut results =
-        SweepResults { plan, tables, shaken, details, shown, is_data, baseline, sorting };
+        SweepResults { plan, tables, runs, shaken, details, shown, is_data, baseline, sorting };
     let exit = session.publish(&mut results, &tally)?;
     let shown = results.shown.len();
     if let more @ 1.. = done.len().saturating_sub(shown)
@@ -162,7 +157,7 @@ pub fn write(
         writeln!(stdout(), "and {more} more runs").map_err(Failure::stdout)?;
     }
     if !session.is_quiet() {
-        sentences(&[all, shaken_rows], &[]).iter().for_each(eprint_line);
+        results.sentences()?.iter().for_each(eprint_line);
         left_out.report();
     }
     Ok(exit)
@@ -173,6 +168,8 @@ struct SweepResults<'a> {
     plan: &'a Plan,
     /// Result files, until they are finished.
     tables: Option<Tables>,
+    /// The written table of runs.
+    runs: Option<File>,
     /// Means over perturbed copies.
     shaken: Vec<ShakenRow>,
     details: SweepDetails,
@@ -182,6 +179,18 @@ struct SweepResults<'a> {
     is_data: bool,
     baseline: Option<Arc<Baseline>>,
     sorting: Option<Sorting<RunResult>>,
+}
+
+impl SweepResults<'_> {
+    /// Returns sentences about the best strategies. They are computed from a few columns of the written table, because
+    /// the rows of a large grid need too much memory.
+    fn sentences(&self) -> Result<Vec<String>, Failure> {
+        let Some(runs) = &self.runs else { return Ok(Vec::new()) };
+        let runs = read::columns(runs, is_ranking);
+        let runs = runs.map_err(|e| Failure::data(anyhow::Error::msg(e)))?;
+        let shaken = ResultTable::of(&self.shaken).map_err(|e| Failure::output("results", e))?;
+        Ok(sentences(&[ResultTable::new(RunResult::NAME, &[], runs), shaken], &[]))
+    }
 }
 
 impl Results for SweepResults<'_> {
@@ -223,7 +232,10 @@ impl Results for SweepResults<'_> {
     }
 
     fn tables(&mut self, _: &Path, _: &[(String, String)]) -> Result<Vec<PathBuf>, FrameError> {
-        self.tables.take().map_or(Ok(Vec::new()), |tables| tables.finish(&self.shaken))
+        let Some(tables) = self.tables.take() else { return Ok(Vec::new()) };
+        let files = tables.finish(&self.shaken)?;
+        self.runs = files.first().and_then(|runs| File::open(runs).ok());
+        Ok(files)
     }
 }
 

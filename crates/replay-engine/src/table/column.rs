@@ -218,33 +218,6 @@ impl<Part: 'static> Column<Part> {
 }
 
 impl Value<'_> {
-    /// Reads a value from a CSV field as [`write_csv`](super::write_csv) writes it. The empty field is null. A list, a
-    /// field of unknown type, and a field that does not match the type are read as text.
-    pub fn parse(field: &str, kind: Option<Kind>) -> Value<'static> {
-        let value = match kind {
-            _ if field.is_empty() => Some(Value::Null),
-            Some(Kind::I64) => field.parse().ok().map(Value::I64),
-            Some(Kind::U64) => field.parse().ok().map(Value::U64),
-            Some(Kind::F64) => {
-                field.parse().ok().filter(|value: &f64| value.is_finite()).map(Value::F64)
-            }
-            Some(Kind::Text | Kind::List) | None => None,
-        };
-        value.unwrap_or_else(|| Value::Text(Cow::Owned(field.to_string())))
-    }
-
-    /// Returns the value without references to its row.
-    pub fn into_owned(self) -> Value<'static> {
-        match self {
-            Value::Text(text) => Value::Text(Cow::Owned(text.into_owned())),
-            Value::I64(value) => Value::I64(value),
-            Value::U64(value) => Value::U64(value),
-            Value::F64(value) => Value::F64(value),
-            Value::List(values) => Value::List(values),
-            Value::Null => Value::Null,
-        }
-    }
-
     /// Returns the value as a number; `None` if the value is not numeric.
     pub fn number(&self) -> Option<f64> {
         match *self {

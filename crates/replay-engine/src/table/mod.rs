@@ -39,7 +39,6 @@ mod column;
 mod fit;
 mod measures;
 mod name;
-mod records;
 mod sheet;
 mod write;
 
@@ -47,7 +46,6 @@ pub use crate::{measures, names};
 pub use column::{Column, ColumnInfo, Get, Kind, Readable, SHARE, Value};
 pub use fit::Fitted;
 pub use name::Name;
-pub use records::{Record, Records};
 pub use sheet::{Align, Sheet, Shown, with_unit};
 pub use write::io_error;
 pub use write::{csv, ranges, write_csv, write_json_line};

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use replay_engine::workload::{CleaningReport, PolicyRow, Shake};
 use replay_experiment::RunKey;
-use replay_experiment::files::{FORMAT, FileRecord, InputRecord, PROGRAM};
+use replay_experiment::files::{FORMAT, FileRecord, InputRecord, PROGRAM, ResultFolder};
 use replay_experiment::grid::{DownFile, WindowFile};
 use replay_experiment::sweep::Build;
 
@@ -113,9 +113,43 @@ impl Origin {
     }
 }
 
+/// A manifest that a command wrote. Fields that its kind of results does not have are empty.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct StoredManifest {
+    /// Kind of results, such as "run" or "search".
+    pub kind: String,
+    /// Version of the program.
+    pub version: String,
+    /// Commit of the program.
+    pub commit: String,
+    /// Command line as typed.
+    pub command: Vec<String>,
+    /// Start of the command in seconds since 1970-01-01 UTC.
+    pub started_unix: i64,
+    /// Configuration, which determines the numbers.
+    pub configuration: Configuration,
+}
+
+impl StoredManifest {
+    /// Reads the manifest of a directory; `None` if the directory has no manifest.
+    ///
+    /// # Errors
+    /// [`serde_json::Error`] if a field has an unexpected type.
+    pub fn of(folder: &ResultFolder) -> serde_json::Result<Option<Self>> {
+        folder.manifest().map(serde_json::from_slice).transpose()
+    }
+
+    /// Returns the description of a trace, if the manifest has it.
+    pub fn trace(&self, name: &str) -> Option<&TraceRecord> {
+        self.configuration.traces.iter().find(|trace| trace.name == name)
+    }
+}
+
 /// Resolved configuration, which determines the numbers of the results: equal configurations give equal result files.
 /// The metadata of Parquet files also contains the configuration.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Configuration {
     /// Traces on machines.
     pub traces: Vec<TraceRecord>,
@@ -139,10 +173,13 @@ pub struct Configuration {
     pub policy_rules: Vec<PolicyRow>,
     /// Whether ties were counted.
     pub ties: bool,
+    /// Communication pattern of jobs, if jobs send messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
 }
 
 /// Requested window of a trace; all fields are `None` for the whole trace.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct WindowRecord {
     /// Start of the window, as seconds of the trace or as a date.
     pub from: Option<String>,
@@ -161,7 +198,8 @@ impl WindowRecord {
 }
 
 /// A trace on a machine.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TraceRecord {
     /// Name of the trace.
     pub name: String,
@@ -239,4 +277,38 @@ pub fn peak_memory_bytes() -> Option<u64> {
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(1024 * kib)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use replay_engine::workload::{Change, DropReason, Policy};
+
+    use super::*;
+
+    #[test]
+    fn a_manifest_is_read_as_it_was_written() {
+        let mut cleaning = CleaningReport::default();
+        cleaning.read = 9;
+        cleaning.drops = BTreeMap::from([(DropReason::RunZero, 2)]);
+        cleaning.changes = BTreeMap::from([(Change::Renumbered, 7)]);
+        cleaning.short = BTreeMap::from([(5, 9)]);
+        let trace = TraceRecord { name: "made".to_string(), cleaning, ..TraceRecord::default() };
+        let configuration = Configuration {
+            traces: vec![trace.clone()],
+            seeds: vec![u64::MAX],
+            policy_rules: Policy::JOHNSON.describe(),
+            ..Configuration::default()
+        };
+        let origin = Origin::begin("run", Build::default(), &["replay".into()]);
+        let text = origin.manifest(&configuration, None, &(), &[], &[], &[]).expect("a manifest");
+        let stored: StoredManifest = serde_json::from_str(&text).expect("the same manifest");
+        assert_eq!(
+            (stored.kind.as_str(), &stored.command[..]),
+            ("run", &["replay".to_string()][..])
+        );
+        assert_eq!(stored.trace("made"), Some(&trace));
+        assert_eq!(stored.configuration, configuration);
+    }
 }

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::job::{Job, JobId};
 use crate::naming::nearest;
@@ -93,7 +93,7 @@ impl Follows {
 }
 
 /// Statistics of records that repeat the job number of an earlier record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repeated {
     /// Number of records that repeat a job number.
     pub count: u64,
@@ -111,7 +111,8 @@ impl Repeated {
 }
 
 /// Statistics of the contents of fields 17 and 18.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct DependencyCounts {
     /// Number of records with a value above 0 in field 17.
     pub named: u64,

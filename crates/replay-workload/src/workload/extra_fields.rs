@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::number::{counted, grouped};
 use crate::swf::Field;
@@ -103,7 +103,7 @@ impl Descriptor {
 }
 
 /// Statistics of the fields after field 18, over all records of a trace.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtraFields {
     /// Number of records for each number of fields above 18.
     pub records: BTreeMap<usize, u64>,

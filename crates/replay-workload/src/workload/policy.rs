@@ -1,6 +1,6 @@
 //! Cleaning policies: one switch for each decision in turning a record into a job.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::extra_fields::Extra;
 
@@ -143,10 +143,10 @@ pub struct Policy {
 }
 
 /// Description of a rule of a policy, for listings.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolicyRow {
     /// Name of the rule.
-    pub rule: &'static str,
+    pub rule: String,
     /// Setting of the rule.
     pub setting: String,
 }
@@ -157,7 +157,10 @@ impl Policy {
 
     /// Returns descriptions of the rules, in the order in which they are applied.
     pub fn describe(&self) -> Vec<PolicyRow> {
-        let row = |rule, setting: &str| PolicyRow { rule, setting: setting.to_owned() };
+        let row = |rule: &str, setting: &str| PolicyRow {
+            rule: rule.to_string(),
+            setting: setting.to_string(),
+        };
         let repair = |repair| match repair {
             Repair::Drop => "job dropped",
             Repair::Zero => "becomes 0",

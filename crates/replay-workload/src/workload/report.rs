@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::dependencies::{DependencyCounts, Repeated, is_zero};
 use super::extra_fields::ExtraFields;
@@ -15,7 +15,7 @@ use crate::swf::Field;
 
 texts! {
     /// The reason why cleaning dropped a record.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum DropReason {
         /// The record has no positive number of processors.
@@ -35,7 +35,7 @@ texts! {
 
 texts! {
     /// A change that cleaning made to a record.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Change {
         /// The size was taken from the alternative field of the policy.
@@ -92,7 +92,8 @@ impl Change {
 }
 
 /// Statistics of the records that cleaning dropped or changed. Counts are numbers of jobs (records).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CleaningReport {
     /// Name of the workload.
     pub name: String,

@@ -3,10 +3,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::top_strategy::TopStrategyComparison;
+use crate::report::manifest::StoredManifest;
 use replay_engine::lines;
-use replay_engine::table::{Name, Records, TableInfo};
+use replay_engine::table::{Name, TableInfo};
 use replay_experiment::files::{MANIFEST, ResultError, ResultFolder};
-use replay_results::read::records;
+use replay_results::ResultTable;
+use replay_results::read::{self, ReadError};
 
 /// The results of a command, read from its output directory.
 #[derive(Clone, Debug)]
@@ -14,9 +16,9 @@ pub struct Folder {
     /// Path of the directory as given by the user.
     pub name: String,
     /// Contents of `manifest.json`.
-    pub manifest: serde_json::Value,
+    pub manifest: StoredManifest,
     /// Tables; the main table is first. Tables with a row per job are omitted.
-    pub tables: Vec<Records>,
+    pub tables: Vec<ResultTable>,
     /// Names of tables listed in the manifest but missing from the directory.
     pub missing: Vec<String>,
     /// Stem and contents of each `plots/*.svg`, ordered by stem.
@@ -48,7 +50,10 @@ pub enum FolderError {
         /// Description of the error.
         problem: String,
     },
-    /// A table is not valid CSV.
+    /// A table of results cannot be read.
+    #[error(transparent)]
+    Frame(#[from] ReadError),
+    /// A file of checks is not valid CSV.
     #[error("{}: {source}", path.display())]
     Table {
         /// The file.
@@ -61,7 +66,11 @@ pub enum FolderError {
 impl FolderError {
     /// Returns whether reading the same directory again can succeed.
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Results(error) if error.is_transient())
+        match self {
+            Self::Results(error) => error.is_transient(),
+            Self::Frame(error) => error.is_transient(),
+            _ => false,
+        }
     }
 }
 
@@ -72,7 +81,7 @@ const CHECKS: &str = "verify";
 pub(super) const VERDICT: Name = Name::new("verdict");
 
 /// Names of the tables with a row per job, which are too large for a page.
-const OF_JOBS: [&str; 2] = ["contend_jobs.csv", "placements.csv"];
+const OF_JOBS: [&str; 3] = ["jobs", "contend_jobs", "placements"];
 
 impl Folder {
     /// Reads a directory written with `--out`. `tables` returns the names of the table files for a kind of command, and
@@ -87,32 +96,23 @@ impl Folder {
     ) -> Result<Self, FolderError> {
         let file = folder.path().join(MANIFEST);
         let bad = |problem: String| FolderError::Manifest { path: file.clone(), problem };
-        let Some(text) = folder.manifest() else {
+        let manifest = StoredManifest::of(folder).map_err(|error| bad(error.to_string()))?;
+        let Some(manifest) = manifest else {
             let problem = "no such file; name a directory that was written with --out";
             return Err(bad(problem.to_string()));
         };
-        let manifest: serde_json::Value =
-            serde_json::from_slice(text).map_err(|error| bad(error.to_string()))?;
-        let kind = manifest["kind"].as_str().unwrap_or_default();
         let listed: Vec<&str> = folder.files().iter().map(|file| file.name.as_str()).collect();
         let (mut read, mut missing) = (Vec::new(), Vec::new());
-        for name in tables(kind) {
-            let Some(table) = name.strip_suffix(".csv") else { continue };
-            if OF_JOBS.contains(name) || !listed.contains(name) {
+        for name in tables(&manifest.kind) {
+            let Some(table) = name.strip_suffix(".parquet") else { continue };
+            if OF_JOBS.contains(&table) || !listed.contains(name) {
                 continue;
             }
-            let path = folder.path().join(name);
-            let rows = match folder.file(name) {
-                Ok(file) => records(file, table, known)
-                    .map_err(|source| FolderError::Table { path, source })?,
-                Err(ResultError::Missing(_)) => {
-                    missing.push(name.to_string());
-                    continue;
-                }
+            match read::table(folder, table, known) {
+                Ok(table) if table.rows().len() > 0 => read.push(table),
+                Ok(_) => {}
+                Err(ReadError::Results(ResultError::Missing(_))) => missing.push(name.to_string()),
                 Err(error) => return Err(error.into()),
-            };
-            if !rows.is_empty() {
-                read.push(rows);
             }
         }
         let name = folder.path().display().to_string();
@@ -147,14 +147,14 @@ fn figures(folder: &ResultFolder, listed: &[&str]) -> Result<Vec<(String, String
 /// # Errors
 /// [`FolderError::Table`] if the file cannot be read, is longer than [`LONGEST_TEXT`](lines::LONGEST_TEXT), or is not
 /// valid CSV.
-pub fn checks(path: &Path, known: &[TableInfo]) -> Result<Records, FolderError> {
+pub fn checks(path: &Path, known: &[TableInfo]) -> Result<ResultTable, FolderError> {
     let text = File::open(path).and_then(lines::whole).map_err(csv::Error::from);
-    let checks = text.and_then(|text| records(text.as_bytes(), CHECKS, known));
+    let checks = text.and_then(|text| ResultTable::csv(text.as_bytes(), CHECKS, known));
     checks.map_err(|source| FolderError::Table { path: path.to_path_buf(), source })
 }
 
 /// Returns whether a table contains checks as written by `verify --write`.
-pub fn is_published(checks: &Records) -> bool {
+pub fn is_published(checks: &ResultTable) -> bool {
     let others = ["figure", "published", "ours"].map(Name::new);
-    others.into_iter().chain([VERDICT]).all(|name| checks.has(name))
+    others.into_iter().chain([VERDICT]).all(|name| checks.frame.column(name.text()).is_ok())
 }

@@ -1,7 +1,8 @@
 use std::fmt::Write;
 
 use replay_engine::number::{fixed, grouped};
-use replay_engine::table::{ColumnInfo, Records, SHARE, Value};
+use replay_engine::table::{ColumnInfo, SHARE, Value};
+use replay_results::ResultTable;
 
 /// Escapes text for HTML. Control characters are replaced with U+FFFD, except line feeds and tabs.
 pub fn escape(text: &str) -> String {
@@ -53,27 +54,28 @@ pub fn figure(stem: &str, svg: &str) -> String {
 
 /// Writes a sortable table with at most `most` rows, initially expanded if `open` is true. Columns with the same value
 /// in all rows are listed above the table, and empty columns are omitted.
-pub fn table(of: &Records, most: usize, open: bool) -> String {
-    let Some(first) = of.rows().next().map(|row| row.values()) else { return String::new() };
+pub fn table(of: &ResultTable, most: usize, open: bool) -> String {
+    let rows = of.frame.height();
     let (mut varied, mut same) = (Vec::new(), Vec::new());
-    for (at, (name, info)) in of.columns().enumerate() {
-        let is_same = of.rows().len() > 1 && of.rows().all(|row| row.values()[at] == first[at]);
-        match (is_same, &first[at]) {
-            (false, _) => varied.push((at, name, info)),
+    for (name, info, values) in of.columns() {
+        let Some(first) = values.first() else { return String::new() };
+        match (rows > 1 && values.iter().all(|value| value == first), first) {
+            (false, _) => varied.push((name, info, values)),
             (true, Value::Null) => {}
-            (true, _) => same.push((at, name, info)),
+            (true, _) => same.push((name, info, values)),
         }
     }
     let name = &of.name;
-    let summary = if of.about.is_empty() { name.clone() } else { format!("{name}: {}", of.about) };
+    let about = of.info.as_ref().map_or(String::new(), |info| format!(": {}", info.row));
+    let summary = format!("{name}{about}");
     let mut out = format!(
         "<details{}><summary>{}</summary>\n",
         if open { " open" } else { "" },
         escape(&summary)
     );
     if !same.is_empty() {
-        let constants = same.iter().map(|&(at, name, info)| {
-            format!("{} {}", escape(&heading(name, info)), escape(&in_unit(&first[at], info)))
+        let constants = same.iter().map(|(name, info, values)| {
+            format!("{} {}", escape(&heading(name, *info)), escape(&in_unit(&values[0], *info)))
         });
         let _ = writeln!(
             out,
@@ -82,26 +84,26 @@ pub fn table(of: &Records, most: usize, open: bool) -> String {
         );
     }
     out += "<div class=\"wide\"><table class=\"sortable\">\n<thead><tr>";
-    let class = |at: usize| match of.rows().all(|row| is_numeric(&row.values()[at])) {
+    let class = |values: &[Value<'_>]| match values.iter().all(is_numeric) {
         true => " class=\"number\"",
         false => "",
     };
-    let classes: Vec<&str> = varied.iter().map(|&(at, ..)| class(at)).collect();
-    for (&(_, name, info), class) in varied.iter().zip(&classes) {
+    let classes: Vec<&str> = varied.iter().map(|(_, _, values)| class(values)).collect();
+    for ((name, info, _), class) in varied.iter().zip(&classes) {
         let meaning = info.map_or("", |info| info.meaning);
         let _ = write!(
             out,
             "<th scope=\"col\"{class} title=\"{}\">{}</th>",
             escape(meaning),
-            escape(&heading(name, info))
+            escape(&heading(name, *info))
         );
     }
     out += "</tr></thead>\n<tbody>\n";
-    for row in of.rows().take(most) {
+    for at in 0..rows.min(most) {
         out += "<tr>";
-        for (&(at, _, info), class) in varied.iter().zip(&classes) {
-            let value = &row.values()[at];
-            let (short, full) = (in_unit(value, info), value.to_string());
+        for ((_, info, values), class) in varied.iter().zip(&classes) {
+            let value = &values[at];
+            let (short, full) = (in_unit(value, *info), value.to_string());
             let full = match short == full {
                 true => String::new(),
                 false => format!(" data-value=\"{}\"", escape(&full)),
@@ -111,8 +113,8 @@ pub fn table(of: &Records, most: usize, open: bool) -> String {
         out += "</tr>\n";
     }
     out += "</tbody></table></div>\n";
-    if of.rows().len() > most {
-        let all = grouped(of.rows().len() as u64);
+    if rows > most {
+        let all = grouped(rows as u64);
         let _ = writeln!(out, "<p>The first {most} of {all} rows; {name}.csv has all.</p>");
     }
     out += "</details>\n";
@@ -142,8 +144,9 @@ fn in_unit(value: &Value<'_>, info: Option<&ColumnInfo>) -> String {
 fn is_numeric(value: &Value<'_>) -> bool {
     match value {
         Value::I64(_) | Value::U64(_) | Value::F64(_) | Value::Null => true,
-        Value::Text(text) => text.parse::<f64>().is_ok_and(f64::is_finite),
-        Value::List(_) => false,
+        Value::Text(_) | Value::List(_) => {
+            value.to_string().parse::<f64>().is_ok_and(f64::is_finite)
+        }
     }
 }
 

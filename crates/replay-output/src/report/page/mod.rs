@@ -12,12 +12,14 @@ use std::fmt::Write;
 
 pub use folder::{Folder, FolderError, checks, is_published};
 pub use top_strategy::TopStrategyComparison;
-pub use verdict::{compare_top_strategies, searched, sentences};
+pub use verdict::{compare_top_strategies, is_ranking, searched, sentences};
 
 use html::{escape, figure, table};
 
-use replay_engine::table::Records;
+use super::manifest::{StoredManifest, TraceRecord};
+use replay_engine::number::grouped;
 use replay_experiment::sweep::Build;
+use replay_results::ResultTable;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("sort.js");
@@ -33,7 +35,7 @@ pub const BEGINNING: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta 
 pub const MOST_ROWS: usize = 300;
 
 /// Returns the page. `published` contains the checks of each file that was written by `verify --write`.
-pub fn page(folders: &[Folder], published: &[(String, Records)], build: &Build) -> String {
+pub fn page(folders: &[Folder], published: &[(String, ResultTable)], build: &Build) -> String {
     let names: Vec<&str> = folders.iter().map(|folder| folder.name.as_str()).collect();
     let title = match &names[..] {
         [] => "Published and measured numbers".to_string(),
@@ -112,63 +114,40 @@ fn section(page: &mut String, number: usize, folder: &Folder, left_out: &mut Vec
 
 /// Lists the configuration that a manifest contains.
 fn configuration_list(folder: &Folder) -> String {
-    let manifest = &folder.manifest;
-    let text = |value: &serde_json::Value| match value {
-        serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Array(words) => {
-            let words = words.iter().map(|word| word.as_str().map_or(word.to_string(), quoted));
-            words.collect::<Vec<_>>().join(" ")
-        }
-        other => other.to_string(),
-    };
+    let StoredManifest { version, commit, command, configuration, .. } = &folder.manifest;
+    let joined = |words: &mut dyn Iterator<Item = String>| words.collect::<Vec<_>>().join(" ");
     let mut out = String::from("<h3>Configuration</h3>\n<dl>\n");
-    let mut item = |name: &str, value: String| {
-        let _ = writeln!(out, "<dt>{name}</dt><dd>{}</dd>", escape(&value));
-    };
-    item("Command", text(&manifest["command"]));
-    item(
-        "Program",
-        format!("replay {} ({})", text(&manifest["version"]), text(&manifest["commit"])),
-    );
-    let configuration = &manifest["configuration"];
-    for trace in configuration["traces"].as_array().into_iter().flatten() {
-        item("Trace", trace_summary(trace));
-    }
-    for (key, name) in [("seeds", "Seeds"), ("policy", "Cleaning policy"), ("pattern", "Pattern")] {
-        match &configuration[key] {
-            serde_json::Value::Null => {}
-            value => item(name, text(value)),
+    let mut item = |name: &str, value: &str| {
+        if !value.is_empty() {
+            let _ = writeln!(out, "<dt>{name}</dt><dd>{}</dd>", escape(value));
         }
+    };
+    item("Command", &joined(&mut command.iter().map(|word| quoted(word))));
+    item("Program", &format!("replay {version} ({commit})"));
+    for trace in &configuration.traces {
+        item("Trace", &trace_summary(trace));
     }
+    item("Seeds", &joined(&mut configuration.seeds.iter().map(u64::to_string)));
+    item("Cleaning policy", &configuration.policy);
+    item("Pattern", configuration.pattern.as_deref().unwrap_or_default());
     out += "</dl>\n";
     out
 }
 
 /// Describes a trace and the effect of cleaning.
-fn trace_summary(trace: &serde_json::Value) -> String {
-    let number = |value: &serde_json::Value| {
-        value.as_u64().map_or("?".to_string(), replay_engine::number::grouped)
-    };
-    let word = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_string();
-    let mut text = format!(
-        "{} on {}: {} jobs",
-        word(&trace["name"]),
-        word(&trace["topology"]),
-        number(&trace["jobs"])
-    );
-    let cleaning = &trace["cleaning"];
-    if cleaning.is_object() {
-        let _ = write!(
-            text,
-            " kept of {} records, {} changed",
-            number(&cleaning["read"]),
-            number(&cleaning["changed"])
-        );
-        for (why, count) in cleaning["drops"].as_object().into_iter().flatten() {
-            let _ = write!(text, ", {} dropped ({why})", number(count));
+fn trace_summary(trace: &TraceRecord) -> String {
+    let TraceRecord { name, topology, jobs, digest, cleaning, .. } = trace;
+    let mut text = format!("{name} on {topology}: {} jobs", grouped(*jobs as u64));
+    // The manifest of a sweep has no cleaning report.
+    if cleaning.read > 0 {
+        let (read, changed) = (grouped(cleaning.read), grouped(cleaning.changed));
+        let _ = write!(text, " kept of {read} records, {changed} changed");
+        for (why, &count) in &cleaning.drops {
+            let why = serde_json::to_value(why).unwrap_or_default();
+            let _ =
+                write!(text, ", {} dropped ({})", grouped(count), why.as_str().unwrap_or_default());
         }
     }
-    let digest = word(&trace["digest"]);
     if let Some(digest) = digest.get(..16) {
         let _ = write!(text, "; BLAKE3 {digest}…");
     }

@@ -1,15 +1,18 @@
 use super::html::{format_value, rounded};
-use super::{Folder, MOST_ROWS};
+use super::{Folder, MOST_ROWS, StoredManifest};
+use polars::prelude::{Column, DataFrame, DataType};
 use replay_engine::metrics::SizeRow;
-use replay_engine::table::{Records, Table, TableInfo, Value};
-use replay_experiment::compare::JobRow;
+use replay_engine::table::{Kind, Table, TableInfo, Value};
 use replay_experiment::contention::ContentionRun;
 use replay_experiment::search::SearchRow;
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::sweep::Build;
 use replay_experiment::{RunResult, WithRun};
+use replay_results::ResultTable;
+use replay_results::compare::jobs_of;
+use replay_results::read::ReadError;
 
-fn page(folders: &[Folder], published: &[(String, Records)]) -> String {
+fn page(folders: &[Folder], published: &[(String, ResultTable)]) -> String {
     super::page(folders, published, &Build::default())
 }
 
@@ -18,7 +21,7 @@ fn sentences(folder: &Folder) -> Vec<String> {
 }
 
 /// Returns a table from lines of fields separated by bars.
-fn records(name: &str, text: &str) -> Records {
+fn records(name: &str, text: &str) -> ResultTable {
     let known = [
         TableInfo::of::<RunResult>(),
         TableInfo::of::<WithRun<'_, SizeRow>>(),
@@ -26,22 +29,40 @@ fn records(name: &str, text: &str) -> Records {
         TableInfo::of::<ContentionRun>(),
         TableInfo::of::<SearchRow>(),
     ];
-    let mut lines = text.lines().map(|line| line.split('|'));
-    let header = lines.next().into_iter().flatten().map(str::to_string);
-    let mut records = Records::new(name, known.iter().find(|table| table.name == name), header);
-    lines.for_each(|fields| records.push_fields(fields));
-    records
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split('|').collect()).collect();
+    let mut table = ResultTable::new(name, &known, DataFrame::empty());
+    let declared = |title: &str| {
+        let mut columns = table.info.iter().flat_map(|info| &info.columns);
+        columns.find(|column| column.name.text() == title).map(|column| column.kind)
+    };
+    let column = |(place, title): (usize, &&str)| {
+        let fields = rows[1..].iter().map(|row| Some(row[place]).filter(|text| !text.is_empty()));
+        let column = Column::new((*title).into(), fields.collect::<Vec<_>>());
+        match declared(title) {
+            Some(Kind::I64) => column.cast(&DataType::Int64),
+            Some(Kind::U64) => column.cast(&DataType::UInt64),
+            Some(Kind::F64) => column.cast(&DataType::Float64),
+            _ => Ok(column),
+        }
+    };
+    let columns = rows[0].iter().enumerate().map(column).collect::<Result<_, _>>();
+    table.frame = DataFrame::new(rows.len() - 1, columns.expect("values")).expect("columns");
+    table
+}
+
+fn manifest(json: serde_json::Value) -> StoredManifest {
+    serde_json::from_value(json).expect("a manifest")
 }
 
 fn folder(tables: &[(&str, &str)]) -> Folder {
     Folder {
         name: "out/<one>".to_string(),
-        manifest: serde_json::json!({
+        manifest: manifest(serde_json::json!({
             "program": "replay", "version": "1", "commit": "c",
             "command": ["replay", "--alloc", "mc1x1[a b]"],
             "configuration": {"traces": [{"name": "T", "topology": "4x4", "jobs": 1234,
-                "cleaning": {"read": 1300, "changed": 5, "drops": {"size-not-positive": 66}}}]},
-        }),
+                "cleaning": {"read": 1300, "changed": 5, "drops": {"size-unknown": 66}}}]},
+        })),
         tables: tables.iter().map(|(name, text)| records(name, text)).collect(),
         missing: vec!["lost.csv".to_string()],
         figures: vec![("a--b".to_string(), "<svg fill=\"#123\">50%</svg>".to_string())],
@@ -64,7 +85,7 @@ fn names_the_best_strategy_of_each_setting() {
         "T, 4x4, easy, p: jobs are closest together under mc1x1: mean pairwise L1 100.0 hops, 9.091 % less",
         "no interval, because the directory has no jobs.parquet",
         "Missing from the directory: lost.csv.",
-        "T on 4x4: 1,234 jobs kept of 1,300 records, 5 changed, 66 dropped (size-not-positive)",
+        "T on 4x4: 1,234 jobs kept of 1,300 records, 5 changed, 66 dropped (size-unknown)",
         "replay --alloc &#39;mc1x1[a b]&#39;".replace("&#39;", "'").as_str(),
     ] {
         assert!(page.contains(expected), "{expected}\n{page}");
@@ -74,15 +95,8 @@ fn names_the_best_strategy_of_each_setting() {
 #[test]
 fn compares_the_top_strategy_by_its_jobs() {
     let mut folder = folder(&[("runs", RUNS)]);
-    let job = |run: i64, i: i64| JobRow {
-        number: i,
-        submit: 50_000 * i,
-        start: 50_000 * i,
-        size: 4,
-        label: -1,
-        measures: JobRow::measures([1.0, 2.0, 1.0, 20.0 - run as f64, 2.0]),
-    };
-    let jobs = |run: i64| Ok::<_, ()>((0..100).map(|i| job(run, i)).collect());
+    let job = |run: i64, i: i64| (i, 50_000 * i, 4, [1.0, 2.0, 1.0, 20.0 - run as f64, 2.0]);
+    let jobs = |run: i64| Ok(jobs_of(&(0..100).map(|i| job(run, i)).collect::<Vec<_>>())?);
     folder.comparisons = super::compare_top_strategies(&folder.tables, jobs).expect("no errors");
     let text = sentences(&folder);
     assert_eq!(
@@ -92,7 +106,9 @@ fn compares_the_top_strategy_by_its_jobs() {
          turnarounds are the same under all 2 strategies: none of them changes the schedule."
     );
     assert_eq!(text.len(), 3, "a sentence per setting and the method");
-    assert_eq!(super::compare_top_strategies(&folder.tables, Err), Err(1));
+    let unknown = |run| Err(ReadError::Table { path: "t".into(), what: format!("no run {run}") });
+    let error = super::compare_top_strategies(&folder.tables, unknown).expect_err("no jobs");
+    assert!(error.to_string().contains("no run 1"), "{error}");
 }
 
 /// Checks that a strategy that folds jobs is not ranked by distance, because folding shortens distances.
@@ -196,7 +212,7 @@ fn counts_verdicts_of_published_numbers() {
 #[test]
 fn rounds_numbers_and_keeps_their_full_values() {
     let short = ["564.8654321", "0.0305", "28489", "1e-7", "-0.5", "word", "", "0.0"];
-    let short = short.map(|text| format_value(&Value::parse(text, None)));
+    let short = short.map(|text| format_value(&Value::Text(text.into())));
     assert_eq!(short, ["564.9", "0.03050", "28,489", "0.00000010", "-0.5000", "word", "", "0"]);
     assert_eq!(format_value(&Value::F64(28489.0)), "28,489");
     assert_eq!(rounded(12345.6), "12,346");
@@ -261,14 +277,13 @@ fn escapes_markup_in_any_text() {
     };
     let mut odd_folder = folder(&[]);
     odd_folder.name = odd();
-    odd_folder.manifest = serde_json::json!({
+    odd_folder.manifest = manifest(serde_json::json!({
         "program": "replay", "kind": ODD, "version": ODD, "commit": ODD, "command": ["replay", ODD],
         "configuration": {
-            "seeds": [ODD], "policy": ODD, "pattern": {ODD: ODD},
-            "traces": [{"name": ODD, "topology": ODD, "jobs": 1, "digest": ODD,
-                "cleaning": {"read": 1, "changed": 0, "drops": {ODD: 1}}}],
+            "seeds": [1], "policy": ODD, "pattern": ODD,
+            "traces": [{"name": ODD, "topology": ODD, "jobs": 1, "digest": ODD}],
         },
-    });
+    }));
     let columns = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy";
     odd_folder.tables = ["runs", "by_size"].map(|name| records(name, &rows(columns))).into();
     odd_folder.missing = vec![odd()];

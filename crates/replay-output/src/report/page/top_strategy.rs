@@ -1,10 +1,14 @@
 //! Comparison of the top strategy of a setting with the other strategies, based on the tables of jobs.
 
+use polars::prelude::DataFrame;
+
 use replay_engine::metrics::blocks::FEWEST;
 use replay_engine::metrics::{JobMeasures, Placement};
 use replay_engine::number::fixed;
-use replay_engine::table::{Name, Value};
-use replay_experiment::compare::{Compared, JobRow, Pairs, REPLAYED, correct};
+use replay_engine::table::Name;
+use replay_experiment::shaken::Verdict;
+use replay_results::compare::{Compared, Pairs, correct};
+use replay_results::read::ReadError;
 
 /// Maximum number of strategies compared with the top strategy.
 const MOST: usize = 12;
@@ -20,7 +24,7 @@ pub struct Runs {
     /// Name of the strategy.
     pub name: String,
     /// Seed and run number of each run.
-    pub runs: Vec<(Value<'static>, i64)>,
+    pub runs: Vec<(String, i64)>,
     /// Mean wait and mean turnaround of each run.
     pub times: Vec<[Option<f64>; 2]>,
     /// Whether jobs ran on fewer processors than requested.
@@ -56,39 +60,37 @@ impl TopStrategyComparison {
     ///
     /// # Errors
     /// Returns the errors of `jobs`.
-    pub fn of<E>(
+    pub fn of(
         ranked: &[Runs],
-        mut jobs: impl FnMut(i64) -> Result<Vec<JobRow>, E>,
-    ) -> Result<Option<Self>, E> {
+        mut jobs: impl FnMut(i64) -> Result<DataFrame, ReadError>,
+    ) -> Result<Option<Self>, ReadError> {
         let [first, others @ ..] = ranked else { return Ok(None) };
-        let own: Vec<(&Value<'_>, Vec<JobRow>)> = first
-            .runs
-            .iter()
-            .map(|(seed, run)| Ok((seed, jobs(*run)?)))
-            .collect::<Result<_, E>>()?;
+        let own = first.runs.iter().map(|(seed, run)| Ok((seed, jobs(*run)?)));
+        let own: Vec<(_, DataFrame)> = own.collect::<Result<_, ReadError>>()?;
         let mut pairs = |other: &Runs| {
             let mut pairs = Pairs::default();
             for (seed, run) in &other.runs {
                 if let Some((_, own)) = own.iter().find(|(one, _)| *one == seed) {
-                    pairs.extend(Pairs::new(&jobs(*run)?, own));
+                    pairs.extend(Pairs::new(&jobs(*run)?, own)?)?;
                 }
             }
-            Ok::<_, E>(pairs)
+            Ok::<_, ReadError>(pairs)
         };
         let compare = |pairs: &Pairs, other: &Runs, measure: Name| {
-            let at = REPLAYED.measures.iter().position(|one| *one == measure)?;
-            let all = [1, i64::MAX];
-            let compared = pairs.compare([&other.name, &first.name], (&REPLAYED, at), all);
-            (compared.jobs > 0).then_some(compared)
+            if pairs.is_empty() {
+                return Ok(None);
+            }
+            let compared = pairs.compare([&other.name, &first.name], measure)?;
+            Ok::<_, ReadError>(Some(compared).filter(|compared| compared.jobs > 0))
         };
         let mut comparison = Self { strategies: ranked.len(), ..Self::default() };
         for (place, other) in others.iter().take(MOST).enumerate() {
             let pairs = pairs(other)?;
-            let Some(pairwise) = compare(&pairs, other, Placement::PAIRWISE_L1) else {
+            let Some(pairwise) = compare(&pairs, other, Placement::PAIRWISE_L1)? else {
                 return Ok(None);
             };
             if place == 0 {
-                comparison.distance = compare(&pairs, other, Placement::DISTANCE);
+                comparison.distance = compare(&pairs, other, Placement::DISTANCE)?;
             }
             comparison.pairwise.push(pairwise);
         }
@@ -96,7 +98,7 @@ impl TopStrategyComparison {
         // correction.
         let family = ranked.len() * others.len() / 2;
         correct(&mut comparison.pairwise, family);
-        let apart = comparison.pairwise.iter().position(|one| one.verdict() == "better");
+        let apart = comparison.pairwise.iter().position(|one| one.verdict() == Verdict::Better);
         comparison.pairwise.truncate(apart.map_or(MOST, |place| place + 1));
         if let Some(distance) = &mut comparison.distance {
             correct([distance], family);
@@ -105,8 +107,8 @@ impl TopStrategyComparison {
         if let Some(fastest) = fastest.filter(|_| others.iter().any(|one| one.times != first.times))
         {
             let pairs = pairs(fastest)?;
-            comparison.times = compare(&pairs, fastest, JobMeasures::TURNAROUND)
-                .zip(compare(&pairs, fastest, JobMeasures::WAIT))
+            comparison.times = compare(&pairs, fastest, JobMeasures::TURNAROUND)?
+                .zip(compare(&pairs, fastest, JobMeasures::WAIT)?)
                 .map(<[_; 2]>::from);
             for one in comparison.times.iter_mut().flatten() {
                 correct([one], family);
@@ -119,7 +121,7 @@ impl TopStrategyComparison {
     /// strategy differs from the other strategies.
     pub fn lead(&self) -> String {
         let (apart, alike): (Vec<_>, Vec<_>) =
-            self.pairwise.iter().partition(|one| one.verdict() == "better");
+            self.pairwise.iter().partition(|one| one.verdict() == Verdict::Better);
         let distance = self.distance.as_ref().filter(|one| one.interval[0].is_finite());
         let distance = distance
             .map_or(String::new(), |one| format!(", mean processor distance {}", change(one)));
@@ -135,7 +137,7 @@ impl TopStrategyComparison {
                     format!("; first significant difference: from {}, {}", one.base, change(one))
                 });
                 match next.verdict() {
-                    "same" => format!(", the same for every job under {}{apart}", next.base),
+                    Verdict::Same => format!(", the same for every job under {}{apart}", next.base),
                     _ => format!(
                         ", not significantly different from {}{more}: {}{distance}{apart}",
                         next.base,
@@ -168,8 +170,8 @@ impl TopStrategyComparison {
 fn change(of: &Compared) -> String {
     let [low, high] = of.interval;
     match of.verdict() {
-        "same" => "the same for every job".to_string(),
-        "better" => {
+        Verdict::Same => "the same for every job".to_string(),
+        Verdict::Better => {
             format!(
                 "{} % less (95 %: {} to {})",
                 percent(-of.change),
@@ -177,7 +179,7 @@ fn change(of: &Compared) -> String {
                 percent(-low)
             )
         }
-        "worse" => {
+        Verdict::Worse => {
             format!("{} % more (95 %: {} to {})", percent(of.change), percent(low), percent(high))
         }
         _ if of.blocks < FEWEST => {
@@ -200,32 +202,29 @@ fn signed(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use replay_results::compare::{TestJob as Job, jobs_of};
 
     const DAY: i64 = 86_400;
 
     /// Returns jobs that are spread over a hundred days, with the given pairwise L1 and turnaround.
-    fn jobs(pairwise: fn(i64) -> f64, turnaround: f64) -> Vec<JobRow> {
-        let job = |i: i64| JobRow {
-            number: i,
-            submit: i * DAY / 2,
-            start: i * DAY / 2,
-            size: 4,
-            label: -1,
-            measures: JobRow::measures([
-                turnaround - 10.0,
-                turnaround,
-                1.0,
-                pairwise(i),
-                pairwise(i) / 6.0,
-            ]),
-        };
-        (0..200).map(job).collect()
+    fn jobs(pairwise: fn(i64) -> f64, turnaround: f64) -> Vec<Job> {
+        let measures = |i| [turnaround - 10.0, turnaround, 1.0, pairwise(i), pairwise(i) / 6.0];
+        (0..200).map(|i| (i, i * DAY / 2, 4, measures(i))).collect()
+    }
+
+    /// Returns the comparison of runs, of which `jobs` returns the jobs.
+    fn comparison(
+        ranked: &[Runs],
+        jobs: impl Fn(i64) -> Vec<Job>,
+    ) -> Option<TopStrategyComparison> {
+        let jobs = |run| Ok(jobs_of(&jobs(run))?);
+        TopStrategyComparison::of(ranked, jobs).expect("known runs")
     }
 
     fn runs(name: &str, run: i64, turnaround: f64) -> Runs {
         Runs {
             name: name.to_string(),
-            runs: vec![(Value::U64(0), run)],
+            runs: vec![("0".to_string(), run)],
             times: vec![[Some(turnaround); 2]],
             folds: false,
         }
@@ -235,13 +234,11 @@ mod tests {
         // Blocks of lower values alternate with blocks of higher values.
         let noise = |i: i64| if i / 14 % 2 == 0 { 85.0 } else { 120.0 };
         let of = |run| match run {
-            0 => Ok(jobs(|_| 100.0, 50.0)),
-            1 => Ok(jobs(noise, 50.0)),
-            2 => Ok(jobs(|_| 125.0, 40.0)),
-            3 => Ok(jobs(|_| 100.0, 50.0)),
-            _ => Err(run),
+            1 => jobs(noise, 50.0),
+            2 => jobs(|_| 125.0, 40.0),
+            _ => jobs(|_| 100.0, 50.0),
         };
-        TopStrategyComparison::of(ranked, of).expect("known runs").expect("a comparison")
+        comparison(ranked, of).expect("a comparison")
     }
 
     #[test]
@@ -290,20 +287,18 @@ mod tests {
         let reports = 400;
         let called = (0..reports).filter(|&report| {
             let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(report);
-            let mut of: Vec<Vec<JobRow>> = (0..10)
+            let mut of: Vec<Vec<Job>> = (0..10)
                 .map(|_| {
                     let mut jobs = jobs(|_| 100.0, 50.0);
-                    jobs.iter_mut().for_each(|job| job.measures[3] *= 0.5 + rng.random::<f64>());
+                    jobs.iter_mut().for_each(|job| job.3[3] *= 0.5 + rng.random::<f64>());
                     jobs
                 })
                 .collect();
-            let sum = |jobs: &[JobRow]| jobs.iter().map(|job| job.measures[3]).sum::<f64>();
+            let sum = |jobs: &[Job]| jobs.iter().map(|job| job.3[3]).sum::<f64>();
             of.sort_by(|a, b| sum(a).total_cmp(&sum(b)));
             let ranked: Vec<Runs> = (0..10).map(|run| runs("s", run, 50.0)).collect();
-            let comparison =
-                TopStrategyComparison::of(&ranked, |run| Ok::<_, ()>(of[run as usize].clone()));
-            let comparison = comparison.expect("jobs").expect("several");
-            comparison.pairwise.iter().any(|one| one.verdict() == "better")
+            let comparison = comparison(&ranked, |run| of[run as usize].clone()).expect("several");
+            comparison.pairwise.iter().any(|one| one.verdict() == Verdict::Better)
         });
         let percent = 100.0 * called.count() as f64 / reports as f64;
         assert!(percent <= 8.0, "the best is reported as better in {percent} % of reports");
@@ -311,31 +306,18 @@ mod tests {
 
     #[test]
     fn returns_nothing_without_jobs_and_passes_errors_on() {
-        assert_eq!(TopStrategyComparison::of(&[runs("a", 0, 1.0)], |_| Err(())), Err(()));
-        let none = TopStrategyComparison::of(&[runs("a", 0, 1.0), runs("b", 1, 1.0)], |_| {
-            Ok::<_, ()>(Vec::new())
-        });
-        assert_eq!(none, Ok(None));
-        assert_eq!(TopStrategyComparison::of(&[], |_| Ok::<_, ()>(Vec::new())), Ok(None));
+        let unknown =
+            |run| Err(ReadError::Table { path: "t".into(), what: format!("no run {run}") });
+        assert!(TopStrategyComparison::of(&[runs("a", 0, 1.0)], unknown).is_err());
+        let two = [runs("a", 0, 50.0), runs("b", 1, 50.0)];
+        assert_eq!(comparison(&two, |_| Vec::new()), None);
+        assert_eq!(comparison(&[], |_| Vec::new()), None);
         // There is no interval if all jobs are in a single block.
-        let day = |scale: f64| -> Vec<JobRow> {
-            jobs(|_| 1.0, 50.0)
-                .into_iter()
-                .map(|job| JobRow {
-                    submit: 0,
-                    measures: job.measures.map(|value| value * scale),
-                    ..job
-                })
-                .collect()
+        let day = |run| {
+            let jobs = jobs(|_| 1.0, 50.0).into_iter();
+            jobs.map(|(i, _, size, of)| (i, 0, size, of.map(|it| it * (1 + run) as f64))).collect()
         };
-        let of = |run| Ok::<_, ()>(day(1.0 + run as f64));
-        let comparison =
-            TopStrategyComparison::of(&[runs("a", 0, 50.0), runs("b", 1, 50.0)], of).expect("jobs");
-        assert!(
-            comparison
-                .expect("two")
-                .lead()
-                .contains("no interval, because the jobs cover fewer than 5 days")
-        );
+        let lead = comparison(&two, day).expect("two").lead();
+        assert!(lead.contains("no interval, because the jobs cover fewer than 5 days"), "{lead}");
     }
 }

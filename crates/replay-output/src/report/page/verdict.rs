@@ -1,17 +1,20 @@
 use std::collections::BTreeMap;
 
+use polars::prelude::DataFrame;
+
 use super::folder::VERDICT;
 use super::html::rounded;
 use super::top_strategy::{METHOD, Runs, TopStrategyComparison};
 use replay_engine::metrics::{PairwiseMetrics, ScheduleMetrics, comparable};
 use replay_engine::number::{counted, grouped};
-use replay_engine::table::{Name, Record, Records, Table};
-use replay_experiment::compare::JobRow;
+use replay_engine::table::{Name, Table};
 use replay_experiment::contention::{Contention, ContentionRun};
 use replay_experiment::search::SearchRow;
-use replay_experiment::shaken::{ShakenRow, Significance, difference_text};
+use replay_experiment::shaken::{ShakenRow, Significance, Verdict, difference_text};
 use replay_experiment::stream::{Metric, Point, StreamRow};
 use replay_experiment::{RunKey, RunResult};
+use replay_results::read::ReadError;
+use replay_results::{ResultTable, Row};
 
 /// Rule by which the strategies of a table are ranked. Strategies are ranked in ascending order of the column `metric`.
 struct Rule {
@@ -92,7 +95,10 @@ const MOST: usize = 6;
 
 /// Summarizes the tables of a command in sentences: one for each trace, machine and scheduler, or one for each search.
 /// `comparisons` has the comparison of each setting, if [`compare_top_strategies`] has computed the comparisons.
-pub fn sentences(tables: &[Records], comparisons: &[Option<TopStrategyComparison>]) -> Vec<String> {
+pub fn sentences(
+    tables: &[ResultTable],
+    comparisons: &[Option<TopStrategyComparison>],
+) -> Vec<String> {
     if let Some(search) = table(tables, SearchRow::NAME) {
         return searched(search);
     }
@@ -114,13 +120,20 @@ pub fn sentences(tables: &[Records], comparisons: &[Option<TopStrategyComparison
     sentences
 }
 
+/// Returns whether [`sentences`] reads a column of a table of runs.
+pub fn is_ranking(column: &str) -> bool {
+    let times = [ScheduleMetrics::mean_wait, ScheduleMetrics::mean_turnaround];
+    let names = RunKey::NAMES.into_iter().chain(times).chain([RunResult::RUN, comparable::FOLDED]);
+    names.chain([RULES[0].metric]).any(|name| name.text() == column)
+}
+
 /// Returns a table by name.
-fn table<'a>(tables: &'a [Records], name: &str) -> Option<&'a Records> {
+fn table<'a>(tables: &'a [ResultTable], name: &str) -> Option<&'a ResultTable> {
     tables.iter().find(|table| table.name == name)
 }
 
 /// Returns the ranking rule of the tables of a command and the settings with ranked strategies.
-fn settings(tables: &[Records]) -> Option<(&'static Rule, Vec<Group>)> {
+fn settings(tables: &[ResultTable]) -> Option<(&'static Rule, Vec<Group>)> {
     let (rule, rows) =
         RULES.iter().find_map(|rule| table(tables, rule.table).map(|rows| (rule, rows)))?;
     let over = |metric: Name| {
@@ -135,10 +148,10 @@ fn settings(tables: &[Records]) -> Option<(&'static Rule, Vec<Group>)> {
 ///
 /// # Errors
 /// Returns the errors of `jobs`.
-pub fn compare_top_strategies<E>(
-    tables: &[Records],
-    mut jobs: impl FnMut(i64) -> Result<Vec<JobRow>, E>,
-) -> Result<Vec<Option<TopStrategyComparison>>, E> {
+pub fn compare_top_strategies(
+    tables: &[ResultTable],
+    mut jobs: impl FnMut(i64) -> Result<DataFrame, ReadError>,
+) -> Result<Vec<Option<TopStrategyComparison>>, ReadError> {
     let Some((rule, groups)) = settings(tables) else { return Ok(Vec::new()) };
     let skipped = groups.len().saturating_sub(MOST);
     let of = |(place, group): (usize, &Group)| {
@@ -180,8 +193,8 @@ impl CopyDifference {
             None => "the same on every copy".to_string(),
             Some(difference) => {
                 let verdict = match self.significance.verdict(self.mean[0]) {
-                    "~" => "not significant",
-                    verdict => verdict,
+                    Verdict::NotSignificant => "not significant",
+                    verdict => verdict.word(),
                 };
                 format!("{difference}{unit} ({verdict})")
             }
@@ -189,18 +202,18 @@ impl CopyDifference {
     }
 }
 
-fn over_copies(rows: &Records, metric: Name) -> OverCopies {
-    let difference = |row: Record<'_>| {
+fn over_copies(rows: &ResultTable, metric: Name) -> OverCopies {
+    let difference = |row: Row<'_>| {
         let mean =
             [row.number(ShakenRow::PAIRED_DIFFERENCE)?, row.number(ShakenRow::PAIRED_HALF_WIDTH)?];
-        let significance = Significance::of_word(row.text(ShakenRow::DISTINCT)?)?;
+        let significance = Significance::of_word(&row.text(ShakenRow::DISTINCT)?)?;
         Some(CopyDifference {
             reference: row.integer(ShakenRow::COMPARED_WITH)?,
             mean,
             significance,
         })
     };
-    let value = |row: Record<'_>| {
+    let value = |row: Row<'_>| {
         let of_copies = OverCopy {
             mean: row.number(ShakenRow::MEAN)?,
             half_width: row.number(ShakenRow::HALF_WIDTH)?,
@@ -209,7 +222,7 @@ fn over_copies(rows: &Records, metric: Name) -> OverCopies {
         };
         Some((row.integer(RunResult::RUN)?, of_copies))
     };
-    let of_metric = |row: &Record<'_>| row.text(ShakenRow::METRIC) == Some(metric.text());
+    let of_metric = |row: &Row<'_>| row.text(ShakenRow::METRIC).as_deref() == Some(metric.text());
     rows.rows().filter(of_metric).filter_map(value).collect()
 }
 
@@ -246,12 +259,12 @@ struct Group {
 }
 
 fn groups(
-    rows: &Records,
+    rows: &ResultTable,
     rule: &Rule,
     shaken: &OverCopies,
     shaken_then: &OverCopies,
 ) -> Vec<Group> {
-    let interval = |row: Record<'_>, value: f64| match rule.interval {
+    let interval = |row: Row<'_>, value: f64| match rule.interval {
         Interval::None => None,
         Interval::Half(name) => row.number(name).map(|half| [value - half, value + half]),
         Interval::Ends([low, high]) => row.number(low).zip(row.number(high)).map(<[f64; 2]>::from),
@@ -303,7 +316,7 @@ fn groups(
             [ScheduleMetrics::mean_wait, ScheduleMetrics::mean_turnaround]
                 .map(|name| row.number(name)),
         );
-        runs.runs.extend(run.map(|run| (row.value(RunKey::SEED).clone(), run)));
+        runs.runs.extend(run.map(|run| (row.value(RunKey::SEED).to_string(), run)));
     }
     let ranked = |(setting, copies, strategies): (_, _, Vec<StrategyValues>)| {
         let mut ranked: Vec<Ranked> = strategies
@@ -436,23 +449,24 @@ impl Group {
 }
 
 /// Returns a sentence about the best vector of each search in a table of searches.
-pub fn searched(rows: &Records) -> Vec<String> {
-    let percent = |row: Record<'_>, name| row.number(name).map(rounded);
-    let sentence = |best: Record<'_>| {
+pub fn searched(rows: &ResultTable) -> Vec<String> {
+    let percent = |row: Row<'_>, name| row.number(name).map(rounded);
+    let sentence = |best: Row<'_>| {
         let on = best.text(SearchRow::SEARCHED).unwrap_or_default();
-        let of_search = |row: &Record<'_>| row.text(SearchRow::SEARCHED) == Some(on);
+        let of_search = |row: &Row<'_>| row.text(SearchRow::SEARCHED).as_ref() == Some(&on);
         let ranked =
             rows.rows().filter(of_search).filter(|row| row.integer(SearchRow::RANK).is_some());
         let judged = match percent(best, SearchRow::TEST_IMPROVEMENT_PERCENT) {
             None => "evaluated on the jobs of the search".to_string(),
             Some(test) => format!("{test} % on held-out jobs"),
         };
-        let verdicts: Vec<&str> =
-            ranked.clone().filter_map(|row| row.text(SearchRow::DISTINCT_FROM_BEST)).collect();
+        let distinct =
+            |row: Row<'_>| Significance::of_word(&row.text(SearchRow::DISTINCT_FROM_BEST)?);
+        let verdicts: Vec<Significance> = ranked.clone().filter_map(distinct).collect();
         let copies = match &verdicts[..] {
             [] => "; no interval (--shake N gives one)".to_string(),
             verdicts => {
-                let alike = verdicts.iter().filter(|&&verdict| verdict == "no").count();
+                let alike = verdicts.iter().filter(|&&verdict| verdict == Significance::No).count();
                 format!(
                     "; number of other vectors that do not differ significantly over perturbed copies: {}",
                     grouped(alike as u64)
@@ -470,18 +484,18 @@ pub fn searched(rows: &Records) -> Vec<String> {
 }
 
 /// Returns a sentence with the number of checks by verdict.
-pub fn published(checks: &Records) -> String {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
+pub fn published(checks: &ResultTable) -> String {
+    let mut counts: Vec<(String, usize)> = Vec::new();
     for row in checks.rows() {
         // The text after the colon is the reason.
         let verdict = row.text(VERDICT).unwrap_or_default();
-        let word = verdict.split(':').next().unwrap_or_default();
+        let word = verdict.split(':').next().unwrap_or_default().to_string();
         match counts.iter_mut().find(|(one, _)| *one == word) {
             Some((_, count)) => *count += 1,
             None => counts.push((word, 1)),
         }
     }
-    counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let parts: Vec<String> =
         counts.iter().map(|(word, count)| format!("{} {word}", grouped(*count as u64))).collect();
     format!("Of {} published numbers: {}.", grouped(checks.rows().len() as u64), parts.join(", "))

@@ -16,7 +16,7 @@ pub use projection::Projected;
 use projection::{Axes, RunMeasure};
 
 use crate::cli::args::ProcessArgs;
-use crate::cli::exit::{Exit, Failure, eprint_line};
+use crate::cli::exit::{Exit, Failure, eprint_line, eprint_warning};
 use crate::cli::figure_args::FigureArgs;
 use crate::cli::job_name::ids;
 use crate::cli::named_value::one;
@@ -221,10 +221,11 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         let folds = [base.folding.contains(&first.run), others.folding.contains(&second.run)];
         if folds[0] != folds[1] && !args.process.quiet {
             let one = &names[usize::from(folds[1])];
-            eprint_line(format_args!("{one}: distances are not comparable: {}", comparable::WHY));
+            let why = comparable::WHY;
+            eprint_warning(format_args!("{one}: distances are not comparable: {why}"));
         }
         if let (Some(stretch), false) = (stretch, args.process.quiet) {
-            decided_by_two_jobs(&pairs, stretch, &names, second).iter().for_each(eprint_line);
+            decided_by_two_jobs(&pairs, stretch, &names, second).iter().for_each(eprint_warning);
         }
         let [name, other_name] = names.each_ref().map(String::as_str);
         let all_sizes = [1, i64::MAX];
@@ -412,7 +413,7 @@ fn jobs(
         )));
     }
     if pairs.unpaired > 0 && !args.process.quiet {
-        eprint_line(format_args!(
+        eprint_warning(format_args!(
             "{name} and {other_name}: {} jobs that only one run has are omitted",
             grouped(pairs.unpaired as u64)
         ));
@@ -721,7 +722,7 @@ fn paired<'a>(
     }
     let alone = base.runs.len() + others.runs.len() - 2 * pairs.len();
     if alone > 0 && !quiet {
-        eprint_line(format_args!("{alone} runs that only one folder has are omitted"));
+        eprint_warning(format_args!("{alone} runs that only one folder has are omitted"));
     }
     Ok(pairs)
 }

@@ -73,7 +73,7 @@ pub struct CompareArgs {
     /// For two folders: wait, turnaround, bounded_slowdown, pairwise_l1, distance; the default is all of them. For
     /// results of contend: stretch, placement_factor, contention_factor, wait_cycles, latency, blocking, pairwise_l1,
     /// distance. For one folder, with --row and --col: any column of the table of runs.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     measure: Vec<String>,
 
     /// Print a table with a row for each trace, scheduler, strategy, topology, allocator, tie, policy, seed or copy.

@@ -284,7 +284,7 @@ pub struct RunArgs {
     /// components, except if --columns omits them. Files have all columns.
     #[arg(
         long,
-        value_name = "LIST",
+        value_name = "NAMES",
         value_delimiter = ',',
         help_heading = "Output",
         hide_short_help = true

@@ -65,21 +65,25 @@ pub fn option<'a>(word: &str, command: &'a Command) -> Option<&'a Arg> {
 
 /// Returns whether the value of an option is one number. A comma in a list of numbers separates them.
 fn takes_number(word: &str, command: &Command) -> bool {
-    let numbers = [
-        TypeId::of::<JobName>(),
+    let others = [TypeId::of::<JobName>(), TypeId::of::<f64>()];
+    option(word, command).is_some_and(|arg| {
+        let single = matches!(arg.get_action(), ArgAction::Set);
+        let kind = arg.get_value_parser().type_id();
+        let is_number = integers().iter().chain(&others).any(|one| kind == *one);
+        single && arg.get_value_delimiter().is_none() && is_number
+    })
+}
+
+/// Returns the types of options whose value is an integer.
+pub fn integers() -> [TypeId; 6] {
+    [
         TypeId::of::<u16>(),
         TypeId::of::<u32>(),
         TypeId::of::<u64>(),
         TypeId::of::<usize>(),
         TypeId::of::<i32>(),
         TypeId::of::<i64>(),
-        TypeId::of::<f64>(),
-    ];
-    option(word, command).is_some_and(|arg| {
-        let single = matches!(arg.get_action(), ArgAction::Set);
-        let kind = arg.get_value_parser().type_id();
-        single && arg.get_value_delimiter().is_none() && numbers.iter().any(|one| kind == *one)
-    })
+    ]
 }
 
 #[cfg(test)]

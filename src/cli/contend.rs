@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::args::{GridArgs, OutputArgs, ShakeArgs, hide_outage_options};
 use super::eta::First;
-use super::exit::{Exit, Failure, eprint_line};
+use super::exit::{Exit, Failure, eprint_line, eprint_warning};
 use super::interrupt::cancel_token;
 use super::messages::MessageArgs;
 use super::named_value::{parse_list, trace_names};
@@ -233,7 +233,7 @@ fn run_or_merge(
     let runs: Vec<ContentionRun> = runs.collect();
     if !quiet && session.shard_journal().is_none() {
         left_out.report();
-        decided_by_two_jobs(&runs).iter().for_each(eprint_line);
+        decided_by_two_jobs(&runs).iter().for_each(eprint_warning);
     }
     let shaken = over_copies(&loaded, &runs)?;
     session.publish(&mut Contention { args, loaded: &loaded, runs, shaken, sorting }, &tally)

@@ -3,10 +3,16 @@
 //! The functions take options of the command line as text. The functions return the resolved traces and grids instead
 //! of running the grids. [`with_messages`] returns the lines that the program would write to standard error.
 
+use std::any::TypeId;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
+
+use clap::ArgAction;
 
 use super::args::{GridArgs, RunArgs};
+use super::arguments;
 use super::exit::{Failure, collected, eprint_line, with_short_quotes};
 use super::program::Invocation;
 use super::skipped_jobs::SkippedJobs;
@@ -126,9 +132,71 @@ pub struct CommandOption {
     pub value: String,
     /// Help text with defaults and possible values.
     pub help: String,
+    /// Type of the value.
+    pub kind: ValueKind,
+    /// Whether the option may be repeated, once for each member of a list.
+    pub is_list: bool,
+    /// The possible values; empty if the option does not enumerate its values.
+    pub choices: Vec<String>,
 }
 
-/// Returns the name and the options of each command, in the order of the help text. The main job has the name `run`.
+/// Type of the value of an option, or of each member if the option may be repeated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ValueKind {
+    /// No value.
+    Flag,
+    /// An integer.
+    Integer,
+    /// A number.
+    Number,
+    /// Integers: one, several separated by commas, or a range FIRST..LAST:STEP.
+    Integers,
+    /// Numbers: one, several separated by commas, or a range FIRST..LAST:STEP.
+    Numbers,
+    /// A duration, such as `90s`.
+    Duration,
+    /// The path of a file or a folder.
+    Path,
+    /// Any other text.
+    Text,
+}
+
+/// Placeholders of text that is a list or a range.
+const LISTS: [(&str, ValueKind); 3] =
+    [("LIST", ValueKind::Numbers), ("LOAD", ValueKind::Numbers), ("SEED", ValueKind::Integers)];
+
+impl ValueKind {
+    /// Returns the name of the type, such as `integer`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flag => "flag",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::Integers => "integers",
+            Self::Numbers => "numbers",
+            Self::Duration => "duration",
+            Self::Path => "path",
+            Self::Text => "text",
+        }
+    }
+
+    fn of(arg: &clap::Arg, placeholder: &str) -> Self {
+        let parsed = arg.get_value_parser().type_id();
+        let list = LISTS.iter().find(|(name, _)| *name == placeholder);
+        match list {
+            _ if !arg.get_action().takes_values() => Self::Flag,
+            _ if arguments::integers().iter().any(|one| parsed == *one) => Self::Integer,
+            _ if parsed == TypeId::of::<f64>() => Self::Number,
+            _ if parsed == TypeId::of::<Duration>() => Self::Duration,
+            _ if parsed == TypeId::of::<PathBuf>() => Self::Path,
+            Some((_, kind)) if parsed == TypeId::of::<String>() => *kind,
+            _ => Self::Text,
+        }
+    }
+}
+
+/// Returns the name and the visible options of each command, in the order of the help text. The main job has the name
+/// `run`.
 pub fn options() -> Vec<(String, Vec<CommandOption>)> {
     let definition = definition();
     let main = ("run".to_string(), options_of(&definition));
@@ -145,20 +213,21 @@ fn options_of(command: &clap::Command) -> Vec<CommandOption> {
         let value = names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(" ");
         let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string);
         let mut help = help.unwrap_or_default();
-        let list = |values: Vec<&str>| values.join(", ");
-        let possible = arg.get_possible_values();
-        if takes_value && !possible.is_empty() {
-            let values = possible.iter().map(clap::builder::PossibleValue::get_name).collect();
-            help += &format!(" [possible values: {}]", list(values));
+        let possible = if takes_value { arg.get_possible_values() } else { Vec::new() };
+        let choices: Vec<String> = possible.iter().map(|one| one.get_name().to_string()).collect();
+        if !choices.is_empty() {
+            help += &format!(" [possible values: {}]", choices.join(", "));
         }
         let defaults: Vec<&str> =
             arg.get_default_values().iter().filter_map(|value| value.to_str()).collect();
         if takes_value && !defaults.is_empty() {
-            help += &format!(" [default: {}]", list(defaults));
+            help += &format!(" [default: {}]", defaults.join(", "));
         }
-        Some(CommandOption { name, value, help })
+        let kind = ValueKind::of(arg, &value);
+        let is_list = matches!(arg.get_action(), ArgAction::Append);
+        Some(CommandOption { name, value, help, kind, is_list, choices })
     };
-    command.get_arguments().filter_map(option).collect()
+    command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(option).collect()
 }
 
 /// Returns the warnings of the program about jobs that are left out of runs because the allocator does not support
@@ -225,6 +294,34 @@ mod tests {
         assert!(strategy.help.contains("[possible values: exhaustive, "), "{}", strategy.help);
         assert_eq!(option("run", "strict").expect("a flag").value, "");
         assert!(option("run", "sr").is_none());
+        assert!(option("contend", "deps").is_none(), "the option is hidden");
+        assert_eq!(strategy.choices, ["exhaustive", "local", "random", "external"]);
+    }
+
+    #[test]
+    fn options_have_the_types_of_their_values() {
+        use ValueKind::{Duration, Flag, Integer, Integers, Number, Numbers, Path, Text};
+        let commands = super::options();
+        for (command, name, kind, is_list) in [
+            ("run", "strict", Flag, false),
+            ("run", "sched", Text, true),
+            ("run", "down", Path, false),
+            ("run", "seed", Integers, true),
+            ("run", "shake-seed", Integer, false),
+            ("run", "columns", Text, true),
+            ("search", "sr", Numbers, false),
+            ("search", "time", Duration, false),
+            ("search", "split", Number, false),
+            ("stream", "seed", Integer, false),
+            ("stream", "load", Numbers, false),
+            ("stream", "backlog", Integer, true),
+            ("compare", "measure", Text, true),
+            ("import", "partition", Text, true),
+        ] {
+            let (_, options) = commands.iter().find(|(one, _)| one == command).expect("a command");
+            let option = options.iter().find(|one| one.name == name).expect("an option");
+            assert_eq!((option.kind, option.is_list), (kind, is_list), "{command} --{name}");
+        }
     }
 
     #[test]

@@ -98,6 +98,12 @@ pub fn eprint_line(line: impl Display) {
     }
 }
 
+/// Writes a warning to standard error, as [`eprint_line`] does. The word `warning` identifies the line for programs that
+/// read standard error, such as the Python module.
+pub fn eprint_warning(warning: impl Display) {
+    eprint_line(format_args!("replay: warning: {warning}"));
+}
+
 thread_local! {
     /// Lines of this thread that [`collected`] returns; `None` if lines are written to standard error.
     static COLLECTED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };

@@ -66,18 +66,18 @@ pub struct ImportArgs {
     header: Option<String>,
 
     /// Import only the jobs of these partitions or queues.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', visible_alias = "queue")]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', visible_alias = "queue")]
     partition: Vec<String>,
 
     /// Import only the jobs of these users.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     user: Vec<String>,
 
     /// Import only the jobs with these states, such as COMPLETED,TIMEOUT.
     ///
     /// The states are Slurm's words in any case, or their short names, such as CD,TO. If the log does not have Slurm's words, the
     /// states are completed, failed, cancelled, partial and unknown.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     state: Vec<String>,
 
     /// Import only jobs that were submitted at this time or later: YYYY-MM-DD[THH:MM:SS], or seconds as in the log.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::args::RunArgs;
 use super::baseline::Baseline;
-use super::exit::{Failure, eprint_line};
+use super::exit::{Failure, eprint_line, eprint_warning};
 use super::named_value::some;
 use super::print::{FormatArg, Sorting};
 use super::results::{Results, metadata};
@@ -181,7 +181,7 @@ impl<'a> Runs<'a> {
             if rows.is_empty() && !self.quiet {
                 let RunKey { trace, scheduler, .. } = &result.key;
                 let strategy = result.key.strategy();
-                eprint_line(format_args!("{trace} {scheduler} {strategy} {NOT_COMPARED}"));
+                eprint_warning(format_args!("{trace} {scheduler} {strategy} {NOT_COMPARED}"));
             }
             if let Some(tables) = &mut self.tables {
                 tables

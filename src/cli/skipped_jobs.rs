@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::exit::eprint_line;
+use super::exit::eprint_warning;
 use replay_engine::allocator::registry::AllocatorSpec;
 use replay_engine::naming::Registry;
 use replay_engine::number::{counted, grouped};
@@ -92,10 +92,10 @@ impl SkippedJobs {
                 [one, others @ ..] => format!("{one} and {} more", others.len()),
                 [] => continue,
             };
-            eprint_line(format_args!("{place}, {strategies}: left out {sizes} ({advice})"));
+            eprint_warning(format_args!("{place}, {strategies}: left out {sizes} ({advice})"));
         }
         if let more @ 1.. = self.names.len().saturating_sub(LINES) {
-            eprint_line(format_args!(
+            eprint_warning(format_args!(
                 "and {more} more; the column no_such_size_jobs counts the jobs left out"
             ));
         }

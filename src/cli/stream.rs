@@ -299,7 +299,7 @@ fn run_points(
 fn warn_if_wide(args: &StreamArgs, session: &Session, wide: bool) {
     if wide && args.replications.is_none() {
         session.print_line(
-            "replay: some intervals are wider than --precision (raise --max-replications)",
+            "replay: warning: some intervals are wider than --precision (raise --max-replications)",
         );
     }
 }

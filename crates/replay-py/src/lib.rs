@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use replay::cli::Program;
-use replay::cli::embed::CommandOption;
+use replay::cli::embed;
 use replay::registries::Registries;
 
 mod allocator;
@@ -35,17 +35,36 @@ fn program() -> &'static Program {
 /// name.
 #[pyfunction]
 fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
-    py.detach(|| replay::cli::embed::run(program(), &arguments))
+    py.detach(|| embed::run(program(), &arguments))
 }
 
-/// Returns the options of each command: name, placeholder of the value (empty for a flag), and help text. The options
-/// that need no subcommand are listed under `run`.
+/// An option of a command.
+#[pyclass(frozen, get_all, module = "replay._engine")]
+struct CommandOption {
+    /// Name without dashes, such as `shake-seed`.
+    name: String,
+    /// Placeholder of the value; empty for a flag.
+    value: String,
+    /// Help text with defaults and possible values.
+    help: String,
+    /// Type of the value: `flag`, `integer`, `integers`, `number`, `numbers`, `duration`, `path` or `text`.
+    kind: &'static str,
+    /// Whether the option may be repeated, once for each member of a list.
+    is_list: bool,
+    /// The possible values; empty if the option does not enumerate its values.
+    choices: Vec<String>,
+}
+
+/// Returns the options of each command. The options that need no subcommand are listed under `run`.
 #[pyfunction]
-fn options() -> HashMap<String, Vec<(String, String, String)>> {
-    let of_command = |(command, options): (String, Vec<CommandOption>)| {
-        (command, options.into_iter().map(|it| (it.name, it.value, it.help)).collect())
+fn options() -> HashMap<String, Vec<CommandOption>> {
+    let option = |it: embed::CommandOption| {
+        let embed::CommandOption { name, value, help, kind, is_list, choices } = it;
+        CommandOption { name, value, help, kind: kind.name(), is_list, choices }
     };
-    replay::cli::embed::options().into_iter().map(of_command).collect()
+    let of_command =
+        |(command, options): (String, Vec<_>)| (command, options.into_iter().map(option).collect());
+    embed::options().into_iter().map(of_command).collect()
 }
 
 #[cfg(feature = "module")]
@@ -78,6 +97,7 @@ fn fill(module: &Bound<'_, PyModule>, program: Program) -> PyResult<()> {
     module.add_class::<allocator::Machine>()?;
     module.add_class::<allocator::Request>()?;
     module.add_class::<allocator::SharedArray>()?;
+    module.add_class::<CommandOption>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<simulation::WaitingJob>()?;
     module.add_class::<simulation::RunningJob>()?;

@@ -17,7 +17,7 @@ def test_an_own_allocator_runs_beside_others(trace):
     distances = results.runs["mean_pairwise_l1"].to_list()
     assert distances[0::3] == distances[1::3]
     assert results[0].jobs["pairwise_l1"].equals(results[1].jobs["pairwise_l1"])
-    assert len(replay.compare(results[0], results[1])) == 5
+    assert len(replay.compare(results[0], results[1]).compared) == 5
     # Tables are joined by the number of the run.
     both = results.shaken.join(results.runs, on="run", suffix="_of_run")
     assert len(both) == len(results.shaken) > 0

@@ -87,12 +87,3 @@ def test_figures_have_a_style(short):
     ):
         with pytest.raises(replay.UsageError, match=message):
             results.figures(**values)
-
-
-@pytest.mark.parametrize("name", ["search", "contend", "stream", "verify"])
-def test_signatures_list_the_options(name):
-    from replay import _options
-
-    signature = inspect.signature(getattr(replay, name))
-    assert set(_options.keywords(name)) <= set(signature.parameters)
-    assert all(one.kind is not inspect.Parameter.VAR_KEYWORD for one in signature.parameters.values())

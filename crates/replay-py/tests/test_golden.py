@@ -11,6 +11,7 @@ import pytest
 from conftest import REPOSITORY
 
 import replay
+from replay import _options
 
 GOLDEN = REPOSITORY / "tests" / "golden"
 SAMPLES = REPOSITORY / "tests" / "samples"
@@ -50,6 +51,17 @@ def parsed(words):
     return options
 
 
+def typed(name, texts):
+    """Return the value of an option as an argument of the module."""
+    option = _options.known("run")[name]
+    convert = {"integer": int, "integers": int, "number": float, "numbers": float}.get(option.kind, str)
+    values = []
+    for text in ",".join(texts).split(",") if option.kind in ("integers", "numbers") else texts:
+        first, dots, last = text.partition("..")
+        values += range(int(first), int(last) + 1) if dots and option.kind == "integers" else [convert(text)]
+    return values if option.is_list else values[0]
+
+
 def traces(name):
     folders = [REPOSITORY / "traces", *os.environ.get("REPLAY_TRACES", "").split(":")]
     return any(list(Path(folder).glob(f"{name}.swf*")) for folder in folders if folder)
@@ -79,14 +91,11 @@ def test_tables_are_those_of_the_command_line(words, folder, tmp_path, monkeypat
     command = [word for word in words]
     command[command.index("--out") + 1] = str(tmp_path / "program")
     subprocess.run([sys.executable, "-m", "replay", *command], check=True, capture_output=True)
-    read = {name: options[name][0] for name in READ - {"trace"} if name in options}
-    if "from" in read:
-        read["from_"] = read.pop("from")
+    keyword = {name: "from_" if name == "from" else name.replace("-", "_") for name in options}
+    read = {keyword[name]: typed(keyword[name], options[name]) for name in READ - {"trace"} if name in options}
     loaded = [replay.read_swf(name, **read) for name in options["trace"]]
-    run = {name.replace("-", "_"): options[name] for name in RUN if name in options}
-    single = {"seed", "shake", "shake_width", "shake_seed", "oversize", "deps", "down", "down_rule", "node_map", "scale_load"}
-    run = {name: value[0] if name in single else value for name, value in run.items()}
-    run |= {name.replace("-", "_"): True for name in FLAGS & options.keys()}
+    run = {keyword[name]: typed(keyword[name], options[name]) for name in RUN if name in options}
+    run |= {keyword[name]: True for name in FLAGS & options.keys()}
     results = replay.run(loaded, **{"placements": False, **run})
     results.save(tmp_path / "module")
     ours = sorted(path.name for path in (tmp_path / "module").iterdir())

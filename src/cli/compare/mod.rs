@@ -17,7 +17,7 @@ pub use projection::Projected;
 use projection::{Axes, RunMeasure};
 
 use crate::cli::args::ProcessArgs;
-use crate::cli::exit::{Exit, Failure, eprint_line};
+use crate::cli::exit::{Exit, Failure, eprint_line, eprint_warning};
 use crate::cli::figure_args::FigureArgs;
 use crate::cli::job_name::ids;
 use crate::cli::named_value::one;
@@ -76,7 +76,7 @@ pub struct CompareArgs {
     /// For two folders: wait, turnaround, bounded_slowdown, pairwise_l1, distance; the default is all of them. For
     /// results of contend: stretch, placement_factor, contention_factor, wait_cycles, latency, blocking, pairwise_l1,
     /// distance. For one folder, with --row and --col: any column of the table of runs.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     measure: Vec<String>,
 
     /// Print a table with a row for each trace, scheduler, strategy, topology, allocator, tie, policy, seed or copy.
@@ -221,11 +221,12 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         let folds = [first.folds, second.folds];
         if folds[0] != folds[1] && !args.process.quiet {
             let one = &names[usize::from(folds[1])];
-            eprint_line(format_args!("{one}: distances are not comparable: {}", comparable::WHY));
+            let why = comparable::WHY;
+            eprint_warning(format_args!("{one}: distances are not comparable: {why}"));
         }
         if with_stretch && !args.process.quiet {
             let decided = decided_by_two_jobs(&pairs, &names, &second.key).map_err(unread)?;
-            decided.iter().for_each(eprint_line);
+            decided.iter().for_each(eprint_warning);
         }
         let names = names.each_ref().map(String::as_str);
         let compare = |pairs: &Pairs, measure: Name| {
@@ -412,7 +413,7 @@ fn jobs(
         )));
     }
     if pairs.unpaired > 0 && !args.process.quiet {
-        eprint_line(format_args!(
+        eprint_warning(format_args!(
             "{name} and {other_name}: {} jobs that only one run has are omitted",
             grouped(pairs.unpaired as u64)
         ));
@@ -646,7 +647,7 @@ fn paired<'a>(
     }
     let alone = base.runs.len() + others.runs.len() - 2 * pairs.len();
     if alone > 0 && !quiet {
-        eprint_line(format_args!("{alone} runs that only one folder has are omitted"));
+        eprint_warning(format_args!("{alone} runs that only one folder has are omitted"));
     }
     Ok(pairs)
 }

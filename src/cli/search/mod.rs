@@ -17,7 +17,7 @@ use task::{ResolvedSearch, failure};
 
 use super::args::hide_outage_options;
 use super::eta::{EtaReporter, First};
-use super::exit::{Exit, Failure, eprint_line};
+use super::exit::{Exit, Failure, eprint_line, eprint_warning};
 use super::journal::{PlanFile, of_journal};
 use super::print::Sorting;
 use super::program::Invocation;
@@ -103,7 +103,7 @@ fn search_all(
         return Err(failure);
     }
     if searched.overdue && !quiet {
-        eprint_line("replay: --time is up; the results depend on the speed of the computer");
+        eprint_warning("--time is up; the results depend on the speed of the computer");
     }
     Ok(exit)
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressState;
 
-use crate::cli::exit::eprint_line;
+use crate::cli::exit::{eprint_line, eprint_warning};
 use crate::cli::progress::{ProgressLine, steps, time_left};
 use replay_engine::number::{counted, fixed, grouped};
 use replay_experiment::journal::JournalError;
@@ -114,7 +114,7 @@ impl SearchWatch for Progress<'_> {
         }
         eprint_line(summary_line(&name, archive, problem.decisions(), equal_ratios));
         if archive.best().is_some_and(|best| !best.is_feasible()) {
-            eprint_line(format_args!("{name}: no vector satisfies the constraints"));
+            eprint_warning(format_args!("{name}: no vector satisfies the constraints"));
         }
     }
 

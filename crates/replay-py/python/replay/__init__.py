@@ -14,7 +14,7 @@ command-line program `replay`.
 from typing import TYPE_CHECKING, Any
 
 from ._allocator import Allocator
-from ._commands import columns, contend, scan, search, stream, verify
+from ._commands import columns, compare, contend, scan, search, stream, verify
 from ._engine import (
     AllocatorError,
     CellError,
@@ -25,9 +25,10 @@ from ._engine import (
     UsageError,
     __version__,
 )
+from ._figures import Figure
 from ._messages import ReplayWarning
 from ._program import Tables
-from ._results import Explanation, Figure, Results, Run, compare, run
+from ._results import Explanation, Results, Run, run
 from ._simulation import Simulation
 from ._trace import Trace, example, import_log, read_swf
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 _logger = logging.getLogger("replay")
 _package = os.path.dirname(__file__)
+_thread = threading.local()
 
 
 class ReplayWarning(UserWarning):
@@ -17,13 +20,26 @@ class ReplayWarning(UserWarning):
 
 
 def report(lines: Sequence[str], all_warn: bool = False) -> None:
-    """Issue each line as a warning if it contains the word `warning` or if `all_warn` is true; otherwise log it."""
+    """Issue each line as a warning if it contains `warning: ` or if `all_warn` is true; otherwise log it."""
     for line in lines:
         line = line.removeprefix("replay: ")
-        if all_warn or "warning" in line:
-            warnings.warn(line.removeprefix("warning: "), ReplayWarning, stacklevel=_outside())
+        if all_warn or "warning: " in line:
+            line = line.removeprefix("warning: ")
+            getattr(_thread, "collected", []).append(line)
+            warnings.warn(line, ReplayWarning, stacklevel=_outside())
         else:
             _logger.info("%s", line)
+
+
+@contextmanager
+def collected() -> Iterator[list[str]]:
+    """Collect the warnings that this thread issues meanwhile. An inner call collects its warnings itself."""
+    outer = getattr(_thread, "collected", [])
+    _thread.collected = []
+    try:
+        yield _thread.collected
+    finally:
+        _thread.collected = outer
 
 
 def _outside() -> int:

@@ -9,72 +9,30 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Union, overload
+from typing import Any, Literal, overload
 
 import polars
 
 from . import _engine, _options, _program
 from ._allocator import Allocators, listed
 from ._checks import flag, integer
-from ._engine import CellError, ReplayError, UsageError
+from ._engine import CellError, UsageError
+from ._figures import Figure, read_figures
+from ._messages import collected
+from ._options import File, Instant, Integers, Machines, Numbers, Strings, Ties
 from ._stored import Runs, StoredRuns
 from ._trace import Trace, example
-
-Strings = Union[str, Sequence[str]]
-Machines = Union[str, Sequence[int], Sequence[Union[str, Sequence[int]]]]
-"""One or more machines: names, or the sides of meshes as tuples of integers."""
-Ties = Union[str, int, Sequence[Union[int, None]], Sequence[Union[str, int, Sequence[int], None]]]
-"""One or more tie vectors: text, or tuples of four integers; `None` and 0 break no tie."""
 
 # Number of runs in progress on each thread. An allocator can call `run`; every call needs space on the stack of the thread.
 _nested = threading.local()
 MAX_NESTED = 16
 
-# Arguments of `run` that are options of the command line with the same meaning.
-RUN_OPTIONS = [
-    "machine", "sched", "alloc", "tie", "seed", "shake", "shake_width", "shake_seed", "oversize", "deps", "down", "down_rule",
-    "down_walls", "node_map", "strict", "scale_load", "ties", "threads",
-]  # fmt: skip
-
-
-class Figure:
-    """A figure. Notebooks display it as SVG."""
-
-    def __init__(self, name: str, files: dict[str, bytes], text: str = "") -> None:
-        self.name = name
-        """Name of the file of the figure, without suffix."""
-        self._files = files
-        self._text = text
-
-    @property
-    def svg(self) -> str:
-        """The figure as SVG."""
-        return self._files[".svg"].decode("utf-8")
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the figure to a file. The suffix selects the format: .svg, .png or .pdf."""
-        suffix = Path(path).suffix.lower()
-        if suffix not in self._files:
-            raise UsageError(f"{os.fspath(path)}: unknown format; use the suffix {' or '.join(sorted(self._files))}")
-        Path(path).write_bytes(self._files[suffix])
-
-    def __str__(self) -> str:
-        return self._text or repr(self)
-
-    def __repr__(self) -> str:
-        return self._text or f"<replay.Figure {self.name}>"
-
-
-def _figures(paths: Sequence[Path], text: str = "") -> list[Figure]:
-    """Read figures from files. Files with the same stem are formats of one figure."""
-    stems: dict[str, dict[str, bytes]] = {}
-    for path in paths:
-        if path.suffix in (".svg", ".png", ".pdf"):
-            stems.setdefault(path.stem, {})[path.suffix] = path.read_bytes()
-    return [Figure(stem, files, text) for stem, files in stems.items() if ".svg" in files]
+# Options of the main job that select the jobs of a trace, or that are arguments of `run` with another meaning.
+_NOT_OF_RUN = {"alloc", "policy", "from_", "jobs", "days", "max_errors", "no_jobs", "placements", "plots"}
+RUN_OPTIONS = [name for name in _options.keywords("run") if name not in _NOT_OF_RUN]
+# Options that also determine what `show` and `explain` show.
+_OF_SHOW = ["oversize", "deps", "down", "down_rule", "down_walls", "node_map", "strict", "scale_load"]
+SHOW_OPTIONS = ["candidates", "gantt", "film", "figure_size", "font_size", "no_title"]
 
 
 class Explanation(str):
@@ -165,26 +123,36 @@ class Run:
         """Table with one row per allocation."""
         return self._table("placements")
 
-    def show(self, *, job: int | None = None, at: str | int | None = None, **options: _program.Value) -> Figure:
-        """Draw the machine at the start of a job or at an instant (seconds of the trace, or text such as `1d2h`).
-
-        `options` are those of `replay show`, such as `candidates=True`.
-        """
-        _options.check("show", options, {"figure_size", "font_size", "no_title"})
-        options = _options.checked("show", options)
+    @_options.documented("show", SHOW_OPTIONS)
+    def show(
+        self,
+        *,
+        job: int | str | None = None,
+        at: Instant | None = None,
+        # Options of `replay show`, generated:
+        candidates: bool = False,
+        gantt: str | None = None,
+        film: str | None = None,
+        figure_size: str | None = None,
+        font_size: float | str | None = None,
+        no_title: bool = False,
+        # End.
+    ) -> Figure:
+        """Draw the machine at the start of a job or at an instant (seconds of the trace, or text such as `1d2h`)."""
+        values = {name: value for name, value in locals().items() if name != "self"}
         with tempfile.TemporaryDirectory(prefix="replay-") as folder:
             out = Path(folder, "out")
-            values = _program.options({"job": job, "at": at, **options})
-            text = _program.call(["show", *self._arguments(folder), *values, f"--out={out}"])
-            figures = _figures(sorted(out.rglob("*.*")), text)
+            options = _options.arguments("show", values)
+            text = _program.call(["show", *self._arguments(folder), *options, f"--out={out}"])
+            figures = read_figures(sorted(out.rglob("*.*")), text)
         if not figures:
             raise UsageError("show: these options draw no figure")
         return figures[0]
 
-    def explain(self, job: int) -> Explanation:
+    def explain(self, job: int | str) -> Explanation:
         """Explain the start time and the processors of a job step by step."""
         with tempfile.TemporaryDirectory(prefix="replay-") as folder:
-            arguments = ["explain", *self._arguments(folder), f"--job={job}"]
+            arguments = ["explain", *self._arguments(folder), *_options.arguments("explain", {"job": job})]
             data = json.loads(_program.call([*arguments, "--format=json"]))
             return Explanation(_program.call([*arguments, "--quiet"]).rstrip(), data)
 
@@ -210,13 +178,15 @@ class Run:
         options = {
             "machine": self.machine, "sched": self.scheduler, "alloc": key["strategy"], "seed": self.seed, **results._options
         }
-        return [*traces[0]._arguments(folder), *_program.options(options)]
+        return [*traces[0]._arguments(folder), *_options.arguments("run", options)]
 
 
 class Results(Sequence[Run]):
     """The runs of a grid in the order of the grid, and their tables."""
 
-    def __init__(self, runs: Runs, traces: Sequence[Trace], options: dict[str, _program.Value]) -> None:
+    def __init__(self, runs: Runs, traces: Sequence[Trace], options: dict[str, Any], warnings: list[str]) -> None:
+        self.warnings = warnings
+        """The warnings of these runs, which were also issued as `ReplayWarning`."""
         self._runs = runs
         self._traces = traces
         self._options = options
@@ -288,7 +258,7 @@ class Results(Sequence[Run]):
         style = (figure_size, font, titles, most)
         if style not in self._drawn:
             with tempfile.TemporaryDirectory(prefix="replay-") as folder:
-                self._drawn[style] = _figures([Path(path) for path in self._runs.figures(folder, *style)])
+                self._drawn[style] = read_figures([Path(path) for path in self._runs.figures(folder, *style)])
         return list(self._drawn[style])
 
     def figure(
@@ -348,8 +318,7 @@ class Results(Sequence[Run]):
             return repr(self.summary)
 
     def _repr_html_(self) -> str:
-        with polars.Config(tbl_cols=-1):
-            table = self.summary._repr_html_()
+        table = _program.table_html(self.summary)
         try:
             figures = self.figures()
         except UsageError:
@@ -364,30 +333,32 @@ class Results(Sequence[Run]):
         return table
 
 
-@_options.documented("run", RUN_OPTIONS)
+@_options.documented("run", ["alloc", *RUN_OPTIONS])
 def run(
     trace: Trace | Sequence[Trace] | None = None,
     *,
+    alloc: Allocators | None = None,
+    # Options of `replay run`, generated:
     machine: Machines | None = None,
     sched: Strings | None = None,
-    alloc: Allocators | None = None,
-    tie: Ties | None = None,
-    seed: int | range | Sequence[int] | None = None,
+    tie: Ties = None,
+    seed: Integers | None = None,
+    oversize: Literal["error", "drop", "clamp"] | None = None,
+    deps: str | None = None,
+    down: File | None = None,
+    down_rule: str | None = None,
+    down_walls: bool = False,
+    node_map: File | None = None,
+    strict: bool = False,
+    scale_load: Numbers | None = None,
     shake: int | None = None,
     shake_width: int | None = None,
     shake_seed: int | None = None,
-    oversize: str | None = None,
-    deps: str | None = None,
-    down: str | os.PathLike[str] | None = None,
-    down_rule: str | None = None,
-    down_walls: bool = False,
-    node_map: str | os.PathLike[str] | None = None,
-    strict: bool = False,
-    scale_load: float | Sequence[float] | None = None,
     ties: bool = False,
+    threads: int | None = None,
+    # End.
     jobs: bool = True,
     placements: bool = True,
-    threads: int | None = None,
     progress: bool = False,
 ) -> Results:
     """Run every combination of traces, machines, schedulers, allocators and seeds.
@@ -401,28 +372,21 @@ def run(
     If runs fail, raises a `CellError` whose attribute `results` contains the other runs.
 
     The other arguments have the names, defaults and meanings of the command line. A list of the command line is a list, and a
-    range is a Python range.
+    range is a Python range. The sides of a machine and the entries of a tie vector can be a tuple of integers.
     """
+    given = locals()
     traces = [example()] if trace is None else [Trace._checked(one) for one in _sequence(trace)]
     if not traces:
         raise UsageError("trace: the list is empty; pass at least one trace")
     policies = {one.policy for one in traces}
     if len(policies) > 1:
         raise UsageError(f"trace: the traces have different cleaning policies: {', '.join(sorted(policies))}")
-    others: dict[str, _program.Value] = {
-        "oversize": oversize, "deps": deps, "down": None if down is None else Path(down), "down_rule": down_rule,
-        "down_walls": down_walls, "node_map": None if node_map is None else Path(node_map), "strict": strict,
-        "scale_load": scale_load,
-    }
-    grid: dict[str, _program.Value] = {
-        "machine": machine, "sched": sched, "tie": tie, "seed": seed, "policy": policies.pop(), "shake": shake,
-        "shake_width": shake_width, "shake_seed": shake_seed, "ties": ties, "threads": threads,
-    }
-    grid, others = _options.checked("run", grid), _options.checked("run", others)
+    values = {name: given[name] for name in RUN_OPTIONS}
     limit = f"; replay.read_swf(path, jobs={jobs}) limits the number of jobs"
     jobs = flag("jobs", jobs, f"; jobs=False keeps no table of jobs{limit}")
     placements = flag("placements", placements, "; placements=False keeps no table of allocations")
-    options = [f"--trace={one.name}" for one in traces] + _program.options({**grid, **others})
+    options = [f"--trace={one.name}" for one in traces]
+    options += _options.arguments("run", {"policy": policies.pop(), **values})
     allocators = [] if alloc is None else listed(alloc)
     schedulers = [sched] if isinstance(sched, str) else sched or []
     recorded = any(name.startswith("recorded") for name in schedulers)
@@ -432,15 +396,16 @@ def run(
     bar = _bar() if progress else None
     _nested.depth = depth + 1
     try:
-        runs = _engine.run(
-            [one._workload for one in traces], options, allocators, jobs=jobs, placements=placements,
-            progress=bar.show if bar is not None else None, recorded=recorded,
-        )
+        with collected() as warnings:
+            runs = _engine.run(
+                [one._workload for one in traces], options, allocators, jobs=jobs, placements=placements,
+                progress=bar.show if bar is not None else None, recorded=recorded,
+            )
     finally:
         _nested.depth = depth
         if bar is not None:
             bar.close()
-    results = Results(runs, traces, others)
+    results = Results(runs, traces, {name: values[name] for name in _OF_SHOW}, warnings)
     if runs.failed:
         error = CellError("\n".join(runs.failed))
         error.results = results
@@ -467,42 +432,6 @@ def _bar() -> _Bar | None:
         return _Bar(importlib.import_module("tqdm.auto").tqdm)
     except ImportError:
         return None
-
-
-def compare(
-    base: Run | Results,
-    other: Run | Results,
-    *,
-    measure: Strings | None = None,
-    by_size: bool = False,
-) -> polars.DataFrame:
-    """Compare runs of the same jobs, job by job: means, changes in percent with 95 % intervals, and verdicts.
-
-    Smaller values are better for every measure. `measure` is one or more of `wait`, `turnaround`, `bounded_slowdown`,
-    `pairwise_l1` and `distance`; by default all. `by_size` adds a row per class of job sizes.
-    """
-    for runs in (base, other):
-        if not isinstance(runs, (Run, Results)):
-            raise TypeError(f"compare: {type(runs).__name__} is neither a Run nor Results of replay.run")
-    with tempfile.TemporaryDirectory(prefix="replay-") as folder:
-        names = []
-        for place, runs in enumerate((base, other)):
-            out = str(Path(folder, f"{place}"))
-            results = runs._results if isinstance(runs, Run) else runs
-            results._runs.write(out, [runs.index] if isinstance(runs, Run) else None)
-            names.append(f"{out}:{runs._key['run']}" if isinstance(runs, Run) else out)
-        values = _program.options(_options.checked("compare", {"measure": measure, "by_size": by_size}))
-        try:
-            compared = _program.call(["compare", *names, *values, "--format=csv"])
-        except ReplayError as error:
-            message = str(error)
-            for name, argument in zip(names, ("base", "other")):
-                message = message.replace(name, argument)
-            raise type(error)(message) from None
-    # The program adds the folders to runs of the same name.
-    for name in names:
-        compared = compared.replace(f"{name} ", "")
-    return _program.csv_frame(compared)
 
 
 def _sequence(trace: Any) -> list[Any]:

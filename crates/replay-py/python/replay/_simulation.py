@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from . import _engine, _program
+from . import _engine, _options
 from ._allocator import Allocators, listed
 from ._checks import LARGEST_SEED, integer
 from ._trace import Trace, example
@@ -51,5 +51,5 @@ class Simulation(_engine.Simulation):
         # The engine takes at most as many jobs as there are.
         count = count and min(count, len(trace))
         values = {"machine": machine, "oversize": oversize, "policy": trace.policy}
-        options = [f"--trace={trace.name}", *_program.options(values)]
+        options = [f"--trace={trace.name}", *_options.arguments("run", values)]
         return super().__new__(cls, trace._workload, options, listed(alloc), seed, first, count)

@@ -12,6 +12,7 @@ import polars
 from . import _options, _program
 from ._checks import integer
 from ._engine import Workload
+from ._options import File, Instant, Strings
 
 DEFAULT_POLICY = "johnson"
 
@@ -68,7 +69,7 @@ class Trace:
         `processors` is the number of processors of the machine on which the jobs ran.
         """
         processors = integer("processors", processors, 1, 2**32 - 1)
-        options = _program.options({"policy": policy})
+        options = _options.arguments("run", {"policy": policy})
         workload = Workload.from_arrow(table, processors, f"{name}.swf", options)
         return cls(workload, options, policy=policy)
 
@@ -129,7 +130,7 @@ def read_swf(
     path: str | os.PathLike[str],
     *,
     policy: str = DEFAULT_POLICY,
-    from_: str | int | None = None,
+    from_: Instant | None = None,
     jobs: int | None = None,
     days: float | None = None,
     max_errors: int = 0,
@@ -141,7 +142,7 @@ def read_swf(
     YYYY-MM-DD), `jobs` and `days` select a window. Up to `max_errors` malformed lines are skipped.
     """
     values = {"policy": policy, "from_": from_, "jobs": jobs, "days": days, "max_errors": max_errors or None}
-    options = [f"--trace={os.fspath(path)}", *_program.options(_options.checked("run", values))]
+    options = [f"--trace={os.fspath(path)}", *_options.arguments("run", values)]
     return Trace(Workload.load(options), options, policy=policy)
 
 
@@ -151,24 +152,35 @@ def example() -> Trace:
     return Trace(Workload.load(options), options)
 
 
+@_options.documented("import")
 def import_log(
     source: str,
     *paths: str | os.PathLike[str],
     policy: str = DEFAULT_POLICY,
-    **options: _program.Value,
+    # Options of `replay import`, generated:
+    map: File | None = None,
+    header: str | None = None,
+    partition: Strings | None = None,
+    user: Strings | None = None,
+    state: Strings | None = None,
+    from_: Instant | None = None,
+    until: Instant | None = None,
+    processors: int | None = None,
+    max_errors: int | None = None,
+    # End.
 ) -> Trace:
     """Convert a log to a trace: output of Slurm's `sacct`, a log of Cobalt or Torque, or a CSV or Parquet table.
 
-    `source` is a name of `replay list sources`, such as `sacct[zone=Europe/Prague]`; `options` are options of
+    `source` is a name of `replay list sources`, such as `sacct[zone=Europe/Prague]`. The other arguments are options of
     `replay import`, such as `processors=100` and `map="months.toml"`.
     """
-    _options.check("import_log", options)
-    options = _options.checked("import", options)
+    given = locals()
+    options = _options.arguments("import", {name: given[name] for name in _options.keywords("import")})
     folder = tempfile.TemporaryDirectory(prefix="replay-")
     name = Path(os.fspath(paths[0])).name.split(".")[0] if paths else "log"
     path = Path(folder.name, f"{name}.swf")
     files = [os.fspath(one) for one in paths]
-    _program.call(["import", source, *files, *_program.options(options), f"--write={path}"])
+    _program.call(["import", source, *files, *options, f"--write={path}"])
     trace = read_swf(path, policy=policy)
     trace._folder = folder
     return trace

@@ -139,8 +139,7 @@ fn differences(root: &Path) -> Result<(), Failed> {
         }
         Ok(())
     };
-    let compare =
-        || bash(root, &format!("scripts/compare.py {} {}", new.display(), old.display()));
+    let compare = || bash(root, &format!("scripts/compare.py {} {}", new.display(), old.display()));
     write(
         "page.md",
         "a\nMade on 2026-01-02 by commit b.\n",

@@ -21,7 +21,6 @@ pub fn trials(root: &Path) -> Vec<Trial> {
         trial("every_page_of_results_is_declared_by_a_script", declared),
         trial("every_figure_of_results_is_on_a_page", shown),
         trial("results_are_small", small),
-        trial("scripts_fail_on_an_unknown_column", unknown_columns),
         trial("results_check_refuses_an_unknown_name", unknown_name),
         trial("compare_results_names_each_difference", differences),
     ]
@@ -61,10 +60,10 @@ fn expect(output: &Output, code: i32, words: &str) -> Result<(), Failed> {
     Err(format!("expected exit code {code} and {words:?}: {}\n{text}", output.status).into())
 }
 
-/// Checks that the Markdown files below `results` are exactly those that `scripts/results.sh --list` prints.
+/// Checks that the Markdown files below `results` are exactly those that `scripts/results.py --list` prints.
 fn declared(root: &Path) -> Result<(), Failed> {
-    let output = bash(root, "scripts/results.sh --list");
-    expect(&output, 0, "verify.md scripts/results.sh verify")?;
+    let output = bash(root, "scripts/results.py --list");
+    expect(&output, 0, "verify.md scripts/results.py verify")?;
     let listed = String::from_utf8_lossy(&output.stdout).into_owned();
     let listed: BTreeSet<_> =
         listed.lines().filter_map(|line| line.split(' ').next()).map(String::from).collect();
@@ -124,32 +123,11 @@ fn small(root: &Path) -> Result<(), Failed> {
     }
 }
 
-/// Checks that every function with which a script reads a table fails if a column is missing.
-fn unknown_columns(root: &Path) -> Result<(), Failed> {
-    let table = "results/search/kth.csv";
-    let lib = "source scripts/lib.bash";
-    let known = bash(root, &format!("{lib}; csv {table} '{{ print get(\"tie\") }}'"));
-    expect(&known, 0, "2,13,20,6")?;
-    for line in [
-        format!("{lib}; csv {table} '{{ print get(\"machine\") }}'"),
-        format!("{lib}; cell {table} %s machine rank=1"),
-        format!("{lib}; cell {table} %s tie machine=1"),
-        format!("scripts/csv_columns.py rank machine < {table}"),
-        format!(
-            "cd scripts; python3 -c 'import csv_rows; csv_rows.rows_of(\"../{table}\")[0][\"machine\"]'"
-        ),
-    ] {
-        expect(&bash(root, &line), 1, "no column \"machine\"")
-            .map_err(|error| format!("{line}: {error:?}"))?;
-    }
-    Ok(())
-}
-
 fn unknown_name(root: &Path) -> Result<(), Failed> {
-    expect(&bash(root, "scripts/results.sh --check workstation"), 2, "no check named workstation")
+    expect(&bash(root, "scripts/results.py --check workstation"), 2, "no check named workstation")
 }
 
-/// Checks `compare-results.py`: files are compared byte by byte, rows of partial tables are looked up in the committed
+/// Checks `compare.py`: files are compared byte by byte, rows of partial tables are looked up in the committed
 /// table, and times of benchmarks are not compared.
 fn differences(root: &Path) -> Result<(), Failed> {
     let dir = tempfile::tempdir()?;
@@ -161,8 +139,7 @@ fn differences(root: &Path) -> Result<(), Failed> {
         }
         Ok(())
     };
-    let compare =
-        || bash(root, &format!("scripts/compare-results.py {} {}", new.display(), old.display()));
+    let compare = || bash(root, &format!("scripts/compare.py {} {}", new.display(), old.display()));
     write(
         "page.md",
         "a\nMade on 2026-01-02 by commit b.\n",

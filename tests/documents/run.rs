@@ -34,7 +34,7 @@ pub fn trials(root: &Path, page: &Page) -> Vec<Trial> {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let whole = page.name == "README.md";
     assert!(!whole || commands.len() > 10, "the README has lost its commands");
-    let results = commands.iter().any(|command| command.line.contains("results.sh"));
+    let results = commands.iter().any(|command| command.line.contains("results.py"));
     let needed = ["docs/fixtures", "examples", "scripts", "traces"];
     for name in needed.into_iter().chain(results.then_some("results")) {
         copy(&root.join(name), &dir.path().join(name)).expect("a copy");
@@ -117,7 +117,7 @@ fn reason(line: &str, has_kth: bool) -> Option<&'static str> {
         Some("needs Python with polars and matplotlib")
     } else if line.starts_with("mdbook") {
         Some("needs mdbook")
-    } else if (line.contains("KTH-SP2") || line.contains("results.sh")) && !has_kth {
+    } else if (line.contains("KTH-SP2") || line.contains("results.py")) && !has_kth {
         Some("trace KTH-SP2 absent")
     } else {
         None
@@ -190,9 +190,9 @@ fn run(command: &page::Command, place: &Place) -> Result<(), Failed> {
         // Cargo passes on the arguments after the dashes.
         line = line.replacen(" -- ", " ", 1);
     }
-    if line == "scripts/results.sh" {
+    if line == "scripts/results.py" {
         // Suites that take minutes are run by `verify --audit` in .ci/run.
-        line = format!("QUICK=1 REPLAY={program} scripts/results.sh");
+        line = format!("QUICK=1 REPLAY={program} scripts/results.py");
     } else if let (true, Some(kth)) = (line.starts_with("replay fetch "), kth) {
         let from = kth.parent().ok_or("the trace has a folder")?;
         line = format!("{line} --from {} --to traces", from.display());
@@ -204,7 +204,7 @@ fn run(command: &page::Command, place: &Place) -> Result<(), Failed> {
         shell.env("REPLAY_TRACES", dir);
     }
     let output = shell.output()?;
-    let quiet = line.contains("--write") || line.contains("results.sh");
+    let quiet = line.contains("--write") || line.contains("results.py");
     if !output.status.success() || (!quiet && output.stdout.is_empty()) {
         return Err(explain(&output));
     }

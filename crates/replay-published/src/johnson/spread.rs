@@ -1,6 +1,6 @@
 //! Spread of the numbers over perturbed copies, for logs that the archive has converted again.
 //!
-//! `scripts/experiments/johnson-spread.sh` writes the table. For each converted log, scheduler and metric, the table
+//! `scripts/johnson-spread.py` writes the table. For each converted log, scheduler and metric, the table
 //! contains the standard deviation over 20 copies of `--shake`, pooled over tie vectors.
 
 use super::{Metric, Row};

@@ -32,6 +32,7 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+import benchmark
 import common
 import compare
 import published
@@ -55,8 +56,8 @@ def pages() -> dict[str, str]:
     found["experiments/README.md"] = f"{own} experiments"
     found |= {f"experiments/{name}.md": f"{own} {name}" for name in EXPERIMENTS}
     found |= {f"experiments/{name}.md": "retired" for name in RETIRED}
-    listed = subprocess.run(["scripts/benchmark.sh", "--list"], capture_output=True, text=True, check=True).stdout
-    found |= dict(line.split(" ", 1) for line in listed.splitlines())
+    found["benchmarks/README.md"] = "scripts/benchmark.py"
+    found |= {"benchmarks/abuse.md": "scripts/abuse.sh"}
     found["search/README.md"] = f"{own} search"
     # Some searches have no page yet.
     written = {f"search/{page}.md": f"{own} {name}" for name, runs in search.SEARCHES.items() for page in runs}
@@ -69,7 +70,7 @@ def checks() -> dict[str, str]:
     """Returns the command of each check."""
     names = ["verify", "gallery", *EXPERIMENTS, "search", "auto"]
     found = {name: f"scripts/results.py {name}" for name in names}
-    return found
+    return found | {f"benchmark-{name}": f"scripts/benchmark.py {name}" for name in benchmark.SECTIONS}
 
 
 def experiment(name: str) -> None:
@@ -134,6 +135,8 @@ def check_one(name: str, command: str) -> bool:
             result, note = "ignored", absent[0]
         elif done.returncode != 0:
             result, note, details = "FAILED", command, printed.splitlines()[-5:]
+        elif "benchmark" in command and not benchmark.is_written(name.removeprefix("benchmark-")):
+            result, note = "ran", "not compared, the script has not written the section"
         else:
             details, equal = compare.compare(output, Path("results"))
             result, note = ("equal", details.pop()) if equal else ("DIFFERS", command)

@@ -188,11 +188,11 @@ class Judged:
         return one["mean"] or 0.0 if one else 0.0
 
     def fewest(self, case: Case, allocator: str) -> float:
-        return self.rows[*case, allocator, "mean_leaves"]["fewest_leaves"]
+        return self.rows[(*case, allocator, "mean_leaves")]["fewest_leaves"]
 
     def change(self, case: Case, allocator: str, metric: str) -> Change:
         """Returns the difference from the first rule, half of its interval, and whether it differs from 0."""
-        one = self.rows[*case, allocator, metric]
+        one = self.rows[(*case, allocator, metric)]
         return one["paired_difference"] or 0.0, one["paired_half_width"] or 0.0, one["distinct"] == "yes"
 
     def signs(self, cases: list[Case], allocator: str, metric: str) -> tuple[int, int]:

@@ -521,8 +521,7 @@ fn names_two_jobs_that_decide_an_order() {
     let contend =
         "contend --jobs 200 --scale 0.1 --sched easy --alloc gabl,mc1x1 --no-plots --out out";
     let run = dir.replay(contend).code(0);
-    let words =
-        "lublin-10x10 10x10 easy seed 0: the order by mean stretch depends on two jobs: gabl (";
+    let words = "replay: warning: lublin-10x10 10x10 easy seed 0: the order by mean stretch depends on two jobs: gabl (";
     let line = run.stderr.lines().find_map(|line| line.strip_prefix(words)).expect("a warning");
     let jobs: Vec<&str> = line
         .split_once("without jobs ")

@@ -138,8 +138,8 @@ pub fn processor(grid: &Grid, coord: Coord) -> String {
 }
 
 /// Formats side lengths: `4 x 2`.
-pub fn sides(grid: &Grid, sides: [u16; 3]) -> String {
-    let sides: Vec<String> = sides[..grid.dimensions()].iter().map(u16::to_string).collect();
+pub fn sides(grid: &Grid, sides: [impl ToString; 3]) -> String {
+    let sides: Vec<String> = sides[..grid.dimensions()].iter().map(ToString::to_string).collect();
     sides.join(" x ")
 }
 

@@ -85,7 +85,7 @@ impl BusyListAllocator {
 pub(crate) fn describe_search(
     grid: &Grid,
     listed: u32,
-    sides: [u16; 3],
+    sides: [impl ToString; 3],
     placed: Option<SubMesh>,
 ) -> String {
     let beside = counted(listed as u64, "busy sub-mesh");

@@ -7,11 +7,10 @@ use replay_engine::topology::Grid;
 
 /// Returns the box of exactly `size` processors with the smallest total side length. The box has
 /// the first orientation that fits the mesh. If no orientation fits, the longest side comes first,
-/// and GABL divides the box later. Returns `None` if `size` is zero or if a side would exceed the
-/// range of coordinates.
+/// and GABL divides the box later. Returns `None` if `size` is zero.
 ///
 /// Cost: `size` to the power of 1/2 in 2D, and to the power of 5/6 in 3D.
-pub(super) fn most_square(size: u32, grid: &Grid) -> Option<[u16; 3]> {
+pub(super) fn most_square(size: u32, grid: &Grid) -> Option<[u32; 3]> {
     let dimensions = grid.dimensions();
     let shortest = if dimensions == 2 { 1 } else { size };
     let boxes = divisors(size, 3)
@@ -19,12 +18,15 @@ pub(super) fn most_square(size: u32, grid: &Grid) -> Option<[u16; 3]> {
         .flat_map(|c| divisors(size / c, 2).map(move |b| [size / c / b, b, c]));
     let mut sides = boxes.min_by_key(|sides| (sides.iter().sum::<u32>(), sides[0]))?;
     sides.sort_by_key(|&side| Reverse(side));
-    let mut longest_first = [0; 3];
-    for (to, side) in longest_first.iter_mut().zip(sides) {
-        *to = u16::try_from(side).ok()?;
-    }
     let fits = |sides: &[u16; 3]| (0..3).all(|i| usize::from(sides[i]) <= grid.extent(i));
-    distinct(longest_first, dimensions).find(fits).or(Some(longest_first))
+    let fitting = coordinates(sides).and_then(|sides| distinct(sides, dimensions).find(fits));
+    Some(fitting.map_or(sides, |sides| sides.map(u32::from)))
+}
+
+/// Returns the sides as coordinates; `None` if a side exceeds their range, so that the box is longer than every mesh.
+pub(super) fn coordinates(sides: [u32; 3]) -> Option<[u16; 3]> {
+    let [x, y, z] = sides.map(|side| u16::try_from(side).ok());
+    Some([x?, y?, z?])
 }
 
 /// Returns the divisors of `n` that are at most the root of `n` of degree `degree`, in increasing
@@ -39,9 +41,7 @@ fn divisors(n: u32, degree: u32) -> impl Iterator<Item = u32> {
 mod tests {
     use super::*;
     use crate::busy_list::cases::grid;
-    use replay_engine::allocator::submesh::volume;
-
-    fn shape(size: u32, machine: &str) -> [u16; 3] {
+    fn shape(size: u32, machine: &str) -> [u32; 3] {
         most_square(size, &grid(machine)).expect("a shape")
     }
 
@@ -57,26 +57,25 @@ mod tests {
         assert_eq!(shape(36, "16x16x16"), [4, 3, 3]);
         assert_eq!(shape(27, "4x4x2"), [3, 3, 3]);
         assert_eq!(shape(65_521, "255x257"), [65_521, 1, 1]);
+        assert_eq!(shape(65_537, "512x512"), [65_537, 1, 1]);
         assert_eq!(most_square(0, &grid("8x8")), None);
     }
 
     /// Compares with all boxes of the volume.
     #[test]
     fn shapes_have_the_least_total_side_length() {
-        let length = |sides: [u16; 3]| sides.iter().sum::<u16>();
-        for size in 1..=150u16 {
+        let length = |sides: [u32; 3]| sides.iter().sum::<u32>();
+        for size in 1..=150u32 {
             let pairs = (1..=size).flat_map(|a| (1..=size).map(move |b| (a, b)));
             let boxes: Vec<_> = pairs
-                .filter(|(a, b)| {
-                    usize::from(size).is_multiple_of(usize::from(*a) * usize::from(*b))
-                })
+                .filter(|(a, b)| size.is_multiple_of(a * b))
                 .map(|(a, b)| [a, b, size / (a * b)])
                 .collect();
             let least = boxes.iter().map(|&sides| length(sides)).min();
             let flat = boxes.iter().filter(|sides| sides[2] == 1).map(|&sides| length(sides)).min();
             for (machine, least) in [("16x16x16", least), ("16x16", flat)] {
-                let sides = shape(size.into(), machine);
-                assert_eq!((volume(sides), Some(length(sides))), (size.into(), least));
+                let sides = shape(size, machine);
+                assert_eq!((sides.iter().product(), Some(length(sides))), (size, least));
             }
         }
     }

@@ -27,7 +27,7 @@ use std::collections::HashMap;
 use crate::busy_list::describe_search;
 use crate::busy_list::placer::Placer;
 use replay_engine::allocator::explain::ExplanationLog;
-use replay_engine::allocator::submesh::{SubMesh, volume};
+use replay_engine::allocator::submesh::SubMesh;
 use replay_engine::allocator::{
     Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats, require_free,
 };
@@ -46,7 +46,7 @@ pub struct Gabl {
     placer: Placer,
     tie_shrink: TieShrink,
     /// Cache: for each size, the shape nearest to a square.
-    shapes: HashMap<u32, [u16; 3]>,
+    shapes: HashMap<u32, [u32; 3]>,
     blocks: u32,
     searches: u64,
     explanation: ExplanationLog,
@@ -85,7 +85,7 @@ impl Gabl {
         Self { placer: self.placer.listing_all(), ..self }
     }
 
-    fn shape(&mut self, size: u32) -> Option<[u16; 3]> {
+    fn shape(&mut self, size: u32) -> Option<[u32; 3]> {
         if let Some(&known) = self.shapes.get(&size) {
             return Some(known);
         }
@@ -94,9 +94,10 @@ impl Gabl {
         Some(shape)
     }
 
-    fn place(&mut self, sides: [u16; 3]) -> Option<SubMesh> {
+    /// A box whose sides exceed the range of coordinates is longer than the mesh and has no place.
+    fn place(&mut self, sides: [u32; 3]) -> Option<SubMesh> {
         let listed = self.placer.units();
-        let placed = self.placer.place(sides);
+        let placed = factor::coordinates(sides).and_then(|sides| self.placer.place(sides));
         self.explanation.sentence(|| describe_search(self.placer.grid(), listed, sides, placed));
         placed
     }
@@ -107,20 +108,20 @@ impl Gabl {
     fn allocate_parts(
         &mut self,
         job: u64,
-        mut sides: [u16; 3],
+        mut sides: [u32; 3],
         chosen: &mut Vec<NodeId>,
     ) -> Option<u32> {
         let (mut blocks, mut wanted) = (0, job);
         self.tie_shrink.shrink(&mut sides)?;
         while wanted > 0 {
-            while volume(sides) > wanted {
+            while processors(sides) > wanted {
                 self.tie_shrink.shrink(&mut sides)?;
             }
             self.searches += 1;
             match self.place(sides) {
                 Some(unit) => {
                     unit.append_to(self.placer.grid(), chosen);
-                    wanted -= volume(sides);
+                    wanted -= processors(sides);
                     blocks += 1;
                 }
                 None => self.tie_shrink.shrink(&mut sides)?,
@@ -128,6 +129,11 @@ impl Gabl {
         }
         Some(blocks)
     }
+}
+
+/// Returns the number of processors of a box.
+fn processors(sides: [u32; 3]) -> u64 {
+    sides.into_iter().map(u64::from).product()
 }
 
 impl Allocator for Gabl {
@@ -145,9 +151,9 @@ impl Allocator for Gabl {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         require_free(machine, request.size.into())?;
-        let sides =
-            request.shape.or_else(|| self.shape(request.size)).ok_or(Refusal::Fragmented)?;
-        let job = volume(sides);
+        let given = request.shape.map(|shape| shape.map(u32::from));
+        let sides = given.or_else(|| self.shape(request.size)).ok_or(Refusal::Fragmented)?;
+        let job = processors(sides);
         require_free(machine, job)?;
         self.blocks = match self.place(sides) {
             Some(unit) => {

@@ -17,9 +17,9 @@ impl TieShrink {
         [("a", TieShrink::First), ("b", TieShrink::Last)];
 
     /// Shortens the longest side by one. Returns `None` if no side is longer than one.
-    pub fn shrink(self, sides: &mut [u16; 3]) -> Option<()> {
+    pub fn shrink(self, sides: &mut [u32; 3]) -> Option<()> {
         let longest = sides.iter().copied().max().filter(|&side| side > 1)?;
-        let is_longest = |side: &u16| *side == longest;
+        let is_longest = |side: &u32| *side == longest;
         let axis = match self {
             TieShrink::First => sides.iter().position(is_longest)?,
             TieShrink::Last => sides.iter().rposition(is_longest)?,
@@ -33,7 +33,7 @@ impl TieShrink {
 mod tests {
     use super::*;
 
-    fn shapes(tie: TieShrink, mut sides: [u16; 3]) -> Vec<[u16; 3]> {
+    fn shapes(tie: TieShrink, mut sides: [u32; 3]) -> Vec<[u32; 3]> {
         std::iter::from_fn(|| tie.shrink(&mut sides).map(|()| sides)).collect()
     }
 

@@ -2,6 +2,7 @@ use crate::busy_list::cases::{busy, grid, meshes, nodes, unit, units};
 use crate::gabl::*;
 use proptest::prelude::*;
 use replay_contract::{Bench, Reference, starts_and_ends};
+use replay_engine::allocator::submesh::volume;
 
 impl Gabl {
     /// Adds allocated sub-meshes in the given order. The sub-meshes must be inside the mesh,
@@ -79,6 +80,17 @@ fn shapes_shrink_along_the_longer_side() {
     // Step 6 tries 3x4, 3x3 (found), 2x3, 2x2 (found), 1x2 (found), 1x1 (found).
     let expected = addresses(&[[2, 0, 4, 2], [0, 0, 1, 1], [0, 4, 0, 5], [2, 3, 2, 3]]);
     assert_eq!(figure_parts([4, 4, 1]), Ok((expected, 6)));
+}
+
+/// The only box of 65,537 processors, a prime number, has a side that exceeds the range of coordinates.
+#[test]
+fn serves_a_size_with_a_box_longer_than_any_mesh() {
+    let grid = grid("512x512");
+    let allocator = Gabl::new(&grid, GablOptions::default());
+    let mut bench = Bench::new(busy(&grid, &[]), allocator);
+    assert_eq!(bench.start(Request::of_size(65_537)).map(|chosen| chosen.len()), Ok(65_537));
+    // 128 rows and one processor.
+    assert_eq!(bench.allocator.blocks, 129);
 }
 
 #[test]

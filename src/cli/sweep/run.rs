@@ -1,5 +1,6 @@
 //! Runs a sweep, or a shard of it.
 
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::io::Write;
 use std::time::Instant;
@@ -27,6 +28,7 @@ use replay_experiment::pool::Turn;
 use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::sweep::{Plan, Shard};
 use replay_experiment::{Measure, Record, RunContext, RunResult, pending, run_recorded};
+use replay_results::{FrameError, Tables};
 
 /// Runs the cells of a grid that have no record in the journal of the folder, then writes the results.
 ///
@@ -78,12 +80,13 @@ pub fn run(
     let runs = pending(&loaded, plan.len(), shard, &journal, args.retry_failed);
     let mut runs = runs.map_err(Failure::usage)?;
     let mut before = finished(plan, shard, &journal, args.retry_failed)?;
-    let mut tables = None;
+    let mut observed_jobs = None;
     if observes {
         // The journal has no jobs and placements, so finished cells run again.
         runs = observed(plan, &journal, args.retry_failed)?;
         before = plan.len() as usize - runs.len();
-        tables = results::begin(&mut session, plan, kept_tables)?;
+        let tables = results::begin(&mut session, plan, kept_tables)?;
+        observed_jobs = tables.map(|tables| ObservedJobs::new(tables, &runs));
     }
 
     let stop = cancel_token(quiet);
@@ -91,26 +94,18 @@ pub fn run(
     let progress = Progress::of_plan(quiet, plan, &runs)?;
     let context = RunContext { stop: &stop, watch: &progress };
     let record = Some(Record { journal: &mut *journal, failures: true });
-    let turn = if observes { Turn::InOrder } else { Turn::AsDone };
-    let mut unwritten = None;
-    let outcome = run_recorded(&loaded, &runs, turn, record, context, |run, outcome| {
+    let outcome = run_recorded(&loaded, &runs, Turn::AsDone, record, context, |run, outcome| {
         tally.record(plan.jobs(run), outcome.is_err());
         progress.cell_done();
-        match (outcome, &mut tables) {
-            (Err(error), _) => progress.print_line(&format!("replay: cell failed: {error}")),
-            (Ok(result), Some(tables)) => {
-                let jobs = tables.write_jobs(&result);
-                unwritten = jobs.and_then(|()| tables.write_allocations(&result)).err();
-            }
-            (Ok(_), None) => {}
+        if let Err(error) = &outcome {
+            progress.print_line(&format!("replay: cell failed: {error}"));
         }
-        unwritten.is_none()
+        observed_jobs.as_mut().is_none_or(|jobs| jobs.take(run, outcome.ok()))
     });
     progress.finish();
     outcome.map_err(of_experiment)?;
-    if let Some(error) = unwritten {
-        return Err(Failure::output("results", error));
-    }
+    let tables = observed_jobs.map(ObservedJobs::finish).transpose();
+    let tables = tables.map_err(|error| Failure::output("results", error))?;
     journal.sync().map_err(of_journal)?;
     session.print_line(&tally);
     if tally.finished < runs.len() {
@@ -126,6 +121,48 @@ pub fn run(
     } else {
         let exit = exit_of_shard(plan, shard, &journal)?;
         print_path(journal.path()).map(|()| exit)
+    }
+}
+
+/// Tables of jobs and placements, which are written while the cells run. Rows are in the order of the cells; the results
+/// of cells that finish early are kept until their turn.
+struct ObservedJobs {
+    tables: Tables,
+    /// The cells whose rows are not written yet, in order.
+    left: VecDeque<u32>,
+    /// Results of cells that are not next; `None` for a failed cell.
+    early: HashMap<u32, Option<RunResult>>,
+    /// The first error of writing. No further rows are written after an error.
+    unwritten: Option<FrameError>,
+}
+
+impl ObservedJobs {
+    fn new(tables: Tables, runs: &[u32]) -> Self {
+        let left = runs.iter().copied().collect();
+        Self { tables, left, early: HashMap::new(), unwritten: None }
+    }
+
+    /// Writes the rows of a cell, or keeps its result. Returns `false` if rows cannot be written.
+    fn take(&mut self, run: u32, result: Option<RunResult>) -> bool {
+        self.early.insert(run, result);
+        while self.unwritten.is_none()
+            && let Some(next) = self.left.front().and_then(|run| self.early.remove(run))
+        {
+            self.left.pop_front();
+            if let Some(result) = next {
+                let jobs = self.tables.write_jobs(&result);
+                self.unwritten = jobs.and_then(|()| self.tables.write_allocations(&result)).err();
+            }
+        }
+        self.unwritten.is_none()
+    }
+
+    /// Returns the tables.
+    ///
+    /// # Errors
+    /// The first error of writing.
+    fn finish(self) -> Result<Tables, FrameError> {
+        self.unwritten.map_or(Ok(self.tables), Err)
     }
 }
 

@@ -21,6 +21,7 @@ use replay_engine::allocator::ties::{TieConfig, TieVector};
 use replay_engine::cancel::{CancelToken, Cancelled};
 use replay_engine::machine::{BoxCounts, Count, LANES, Machine, Row};
 use replay_engine::topology::{Grid, NodeId};
+use tie_sums::fits_lanes;
 pub use tie_sums::{OpenValue, TieCounts, TieSums, TieValue};
 
 /// The MC1x1 allocator. On machines with more than 65,535 points, the type of the counts, `C`, must be `u32`.
@@ -141,7 +142,14 @@ impl<C: Count> CentreEvaluator<C> {
             #[allow(unsafe_code)]
             return unsafe { self.winner_avx2(machine, size, ties) };
         }
-        self.winner_portable(machine, size, ties)
+        self.winner_plain(machine, size, ties)
+    }
+
+    /// Runs the portable code, compiled for every processor.
+    fn winner_plain(&mut self, machine: &Machine, size: u32, ties: TieConfig) -> Option<NodeId> {
+        self.winner_portable(machine, size, ties, |one, machine, size, admitted, vector| {
+            one.least_tie_of_any(machine, size, admitted, vector)
+        })
     }
 
     /// Runs the portable code, compiled for AVX2. All code that works on lanes is inlined and uses only integers, so
@@ -149,11 +157,49 @@ impl<C: Count> CentreEvaluator<C> {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn winner_avx2(&mut self, machine: &Machine, size: u32, ties: TieConfig) -> Option<NodeId> {
-        self.winner_portable(machine, size, ties)
+        self.winner_portable(machine, size, ties, |one, machine, size, admitted, vector| {
+            one.least_tie_of_any_avx2(machine, size, admitted, vector)
+        })
+    }
+
+    /// Runs [`least_tie_of_any`](Self::least_tie_of_any), compiled for AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    #[inline(never)]
+    fn least_tie_of_any_avx2(
+        &mut self,
+        machine: &Machine,
+        size: u32,
+        admitted: u64,
+        vector: TieVector,
+    ) -> NodeId {
+        self.least_tie_of_any(machine, size, admitted, vector)
+    }
+
+    /// Runs [`least_tie`](Self::least_tie) for any machine and vector. This code is large and stands apart, so that the
+    /// code for small machines stays in the instruction cache.
+    #[inline(always)]
+    fn least_tie_of_any(
+        &mut self,
+        machine: &Machine,
+        size: u32,
+        admitted: u64,
+        vector: TieVector,
+    ) -> NodeId {
+        match TieCounts::is_narrow(&self.free, machine.processors()) {
+            true => self.least_tie::<u16, false>(machine, size, admitted, vector),
+            false => self.least_tie::<u32, false>(machine, size, admitted, vector),
+        }
     }
 
     #[inline(always)]
-    fn winner_portable(&mut self, machine: &Machine, size: u32, ties: TieConfig) -> Option<NodeId> {
+    fn winner_portable(
+        &mut self,
+        machine: &Machine,
+        size: u32,
+        ties: TieConfig,
+        least_tie_of_any: impl Fn(&mut Self, &Machine, u32, u64, TieVector) -> NodeId,
+    ) -> Option<NodeId> {
         let TieConfig { vector, slack } = ties;
         self.free.update(machine);
         if vector.is_indifferent() {
@@ -165,16 +211,20 @@ impl<C: Count> CentreEvaluator<C> {
             return Some(only);
         }
         self.tie.update(machine, &self.grid);
-        Some(if TieCounts::is_narrow(&self.free, machine.processors()) {
-            self.least_tie::<u16>(machine, size, admitted, vector)
-        } else {
-            self.least_tie::<u32>(machine, size, admitted, vector)
+        let in_lanes = TieCounts::is_narrow(&self.free, machine.processors())
+            && machine.down_count() == 0
+            && fits_lanes(vector);
+        Some(match in_lanes {
+            true => self.least_tie::<u16, true>(machine, size, admitted, vector),
+            false => least_tie_of_any(self, machine, size, admitted, vector),
         })
     }
 
-    /// Returns the centre with the smallest (tie value, score) among the centres with scores up to `admitted`.
+    /// Returns the centre with the smallest (tie value, score) among the centres with scores up to `admitted`. If
+    /// `IN_LANES` is set, bounds of the tie values are computed for 16 centres at a time, and only the centres whose lower
+    /// bound does not exceed the best value are examined one by one. [`TieCounts::bounds`] must support this.
     #[inline(always)]
-    fn least_tie<L: Count>(
+    fn least_tie<L: Count, const IN_LANES: bool>(
         &mut self,
         machine: &Machine,
         size: u32,
@@ -192,6 +242,10 @@ impl<C: Count> CentreEvaluator<C> {
             let (radii, mut nearby) = ([vector.scan_radius], [[L::default(); LANES]]);
             let terms =
                 tie.terms::<L>(free, chunk, [size, free_count], &wanted, &radii, &mut nearby);
+            if IN_LANES {
+                let bounds = tie.bounds(&terms, &nearby[0], vector, [size, free_count]);
+                keep_least(&mut wanted, &bounds, best.0);
+            }
             for i in (0..LANES).filter(|&i| wanted[i]) {
                 let (score, centre) = (u64::from(chunk.scores[i]), chunk.node(i));
                 let mut sums =
@@ -240,6 +294,18 @@ impl<C: Count> CentreEvaluator<C> {
         let outermost = self.free.reach(centre, size).unwrap_or(self.free.max_radius());
         self.shell.gather(machine, centre, outermost, Some(chosen));
         self.shell.take(machine, centre, size as usize - chosen.len(), chosen);
+    }
+}
+
+/// Removes the lanes whose value exceeds `best` or the upper bound of another wanted lane.
+#[inline(always)]
+fn keep_least(wanted: &mut [bool; LANES], [low, high]: &[[i32; LANES]; 2], best: i64) {
+    let mut least = i32::try_from(best).unwrap_or(i32::MAX);
+    for i in 0..LANES {
+        least = least.min(if wanted[i] { high[i] } else { i32::MAX });
+    }
+    for i in 0..LANES {
+        wanted[i] &= low[i] <= least;
     }
 }
 
@@ -492,9 +558,15 @@ mod tests {
             let size = 1 + ((machine.free_count() - 2) as f64 * share) as u32;
             let mut evaluator = CentreEvaluator::<u16>::new(&grid, options, true);
             let ties = TieConfig::new(options.tie, options.slack);
-            let portable = evaluator.winner_portable(&machine, size, ties);
+            let portable = evaluator.winner_plain(&machine, size, ties);
             prop_assert!(portable.is_some());
             prop_assert_eq!(evaluator.winner(&machine, size, ties), portable);
+            // Ties in lanes have the same winner as one by one.
+            let admitted = ties.slack.admitted(evaluator.scores.compute(&evaluator.free, size, |best| ties.slack.admitted(best)));
+            if evaluator.scores.only(admitted).is_none() && !ties.vector.is_indifferent() {
+                let one_by_one = evaluator.least_tie_of_any(&machine, size, admitted, ties.vector);
+                prop_assert_eq!(Some(one_by_one), portable);
+            }
         }
     }
 

@@ -115,6 +115,15 @@ impl<L: Count> LaneTerms<L> {
     }
 }
 
+/// Returns whether the tie values of a vector fit into 32 bits on machines whose sums fit into 16 bits.
+pub fn fits_lanes(vector: TieVector) -> bool {
+    let [available, wall, border] = [vector.available, vector.wall, vector.border]
+        .map(|weight| i64::from(weight.unsigned_abs()));
+    // Every sum is below 2^16, and at most SR + 2 such sums have the same weight; each level of walls adds two.
+    let sums = available + border + 2 * i64::from(MOST_WALLS) * wall;
+    sums.saturating_mul(i64::from(vector.scan_radius) + 2) < i64::from(i32::MAX >> 16)
+}
+
 /// The sums of one centre for a scan radius. The sums are multiplied by the weights of a vector.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TieSums {
@@ -356,6 +365,48 @@ impl<C: Count> TieCounts<C> {
             last_wall: [least, most].map(|taken: u32| reach * i64::from(taken)),
             shell: PartialShell { shell: last, need },
         }
+    }
+
+    /// Returns the lower and the upper bounds of the tie values of 16 centres, as [`TieSums::value`] has them for each
+    /// centre. The sums must fit into 16
+    /// bits ([`is_narrow`](Self::is_narrow)), and [`fits_lanes`] must hold for `vector`.
+    #[inline(always)]
+    pub fn bounds<L: Count>(
+        &self,
+        terms: &LaneTerms<L>,
+        nearby: &[L; LANES],
+        vector: TieVector,
+        [size, free]: [u32; 2],
+    ) -> [[i32; LANES]; 2] {
+        let lane = |count: L| -> i32 { Into::<u32>::into(count) as i32 };
+        let reach = vector.scan_radius as i32 + 1;
+        let [size, surplus] = [size as i32, (free - size) as i32];
+        let mut bounds = [[0; LANES]; 2];
+        for i in 0..LANES {
+            let unseen = (reach - lane(terms.seen[i])).max(0);
+            let available = lane(nearby[i]) + unseen * surplus;
+            let border = (reach - 1) * lane(terms.busy[i]);
+            let value = vector.available * available - vector.border * border;
+            bounds[0][i] = value;
+            bounds[1][i] = value;
+        }
+        for walls in &terms.walls[..self.walls.len()] {
+            for i in 0..LANES {
+                let inner = lane(terms.inner[i]);
+                let (need, shell) = (size - inner, lane(terms.within[i]) - inner);
+                let along_wall = lane(walls.last_shell[i]);
+                let sum = lane(walls.inside[i]) + reach * lane(walls.complete[i]);
+                let least = (need - (shell - along_wall)).max(0);
+                let most = need.min(along_wall);
+                bounds[0][i] -= vector.wall * (sum + reach * least);
+                bounds[1][i] -= vector.wall * (sum + reach * most);
+            }
+        }
+        for i in 0..LANES {
+            let [a, b] = [bounds[0][i], bounds[1][i]];
+            (bounds[0][i], bounds[1][i]) = (a.min(b), a.max(b));
+        }
+        bounds
     }
 
     /// Gathers and cuts a last shell. Returns the sum of the wall weights of the part that is taken from the shell.

@@ -31,6 +31,9 @@ class AbsentTrace(Exception):
     """The program found no file of a trace; the text is its message."""
 
 
+NEEDS_POLARS = "this page needs the Python package polars: pip install polars"
+
+
 def stop(message: str, code: int = 1) -> None:
     print(message, file=sys.stderr)
     sys.exit(code)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from common import row, stop
+from common import NEEDS_POLARS, row, stop
 
 try:
     import polars as pl
 except ImportError:
-    stop("this page needs the Python package polars: pip install polars", 2)
+    stop(NEEDS_POLARS, 2)
 
 
 def read(path: Path, as_text: bool = False) -> pl.DataFrame:

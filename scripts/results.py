@@ -14,10 +14,9 @@ absent. Exit codes: 0 all equal, 1 a difference or a failed script, 2 usage.
 
 --list prints each page below results/ and the command that writes it, or `retired`.
 
-Needs Python 3.10 and the program, built by `cargo build --release` or named by REPLAY; all names but verify, gallery,
-verify-full and verify-all-to-all also need the package polars (pip install polars). Traces are searched in the folders
-of the program ($REPLAY_TRACES, traces/); a page states which traces were absent. scripts/common.py lists the
-environment variables.
+Needs Python 3.10 and the program, built by `cargo build --release` or named by REPLAY; most pages also need the package
+polars (pip install polars). Traces are searched in the folders of the program ($REPLAY_TRACES, traces/); a page states
+which traces were absent. scripts/common.py lists the environment variables.
 """
 
 from __future__ import annotations
@@ -145,6 +144,11 @@ def check_one(name: str, command: str) -> bool:
 
 
 def main(arguments: list[str]) -> int:
+    if arguments in (["--help"], ["-h"]):
+        print(__doc__.strip())
+        return 0
+    if arguments[:1] == ["--list"] and len(arguments) > 1:
+        common.stop("results.py: --list takes no names", 2)
     if arguments == ["--list"]:
         for page, command in pages().items():
             print(page, command)
@@ -163,6 +167,10 @@ def main(arguments: list[str]) -> int:
             return write(names or ["verify", "gallery"])
         except common.AbsentTrace as absent:
             common.stop(str(absent))
+        except ModuleNotFoundError as absent:
+            if absent.name != "polars":
+                raise
+            common.stop(common.NEEDS_POLARS, 2)
     return 0 if all([check_one(name, command) for name, command in checks().items() if not names or name in names]) else 1
 
 

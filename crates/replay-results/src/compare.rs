@@ -83,7 +83,7 @@ pub fn difference<'a>(
     differences.collect::<Vec<_>>().join("; ")
 }
 
-/// Pairs of jobs of two runs: a data frame with a row per pair. Columns of the second run have the suffix [`OTHER`].
+/// Pairs of jobs of two runs: a data frame with a row per pair. Columns of the second run have the suffix `_other`.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     pairs: DataFrame,

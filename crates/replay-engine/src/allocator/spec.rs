@@ -234,7 +234,7 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
     }
 
     fn has(&self, key: &str) -> bool {
-        self.table.entry(&self.typed).is_ok_and(|entry| entry.has(key))
+        self.table.entry(&self.typed).is_ok_and(|entry| entry.has(&self.typed, key))
     }
 
     fn value(&self, key: &str, text: &str) -> Result<ParameterValue, NameError> {

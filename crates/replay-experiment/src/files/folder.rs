@@ -1,6 +1,7 @@
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::OFlags;
 
@@ -73,7 +74,7 @@ impl DirLock {
     /// # Errors
     /// [`FolderError`] if another process uses the directory, or if the lock file cannot be written or is foreign.
     pub fn exclusive(dir: Dir, holder: &str) -> Result<Self, FolderError> {
-        check_lock(&dir, dir.handle().try_lock())?;
+        check_lock(&dir, patiently(|| dir.handle().try_lock()))?;
         let path = dir.path().join(LOCK);
         let io = || FolderError::io(&path);
         let content = format!("process {holder}\n");
@@ -86,7 +87,7 @@ impl DirLock {
                 _ => {}
             }
             let Some(file) = dir.file_with(LOCK, OFlags::RDWR).map_err(io())? else { continue };
-            check_lock(&dir, file.try_lock())?;
+            check_lock(&dir, patiently(|| file.try_lock()))?;
             // The previous process may have removed the lock file after this process opened it.
             if has_its_name(&file, &dir).map_err(io())? {
                 break file;
@@ -108,10 +109,10 @@ impl DirLock {
     /// # Errors
     /// [`FolderError`] if another process has locked the directory for writing.
     pub fn shared(dir: Dir) -> Result<Self, FolderError> {
-        check_lock(&dir, dir.handle().try_lock_shared())?;
+        check_lock(&dir, patiently(|| dir.handle().try_lock_shared()))?;
         let file = dir.file(LOCK).map_err(FolderError::io(&dir.path().join(LOCK)))?;
         if let Some(file) = &file {
-            check_lock(&dir, file.try_lock_shared())?;
+            check_lock(&dir, patiently(|| file.try_lock_shared()))?;
         }
         Ok(Self { dir, _file: file, ours: false, new: false })
     }
@@ -120,6 +121,22 @@ impl DirLock {
     pub fn dir(&self) -> &Dir {
         &self.dir
     }
+}
+
+/// Number of attempts to lock, and the time between them.
+const ATTEMPTS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Tries to lock several times while another process has the lock. A process that this program starts has copies of its
+/// handles until it runs its own program, and with them the locks of folders that were just closed.
+fn patiently(lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
+    for _ in 1..ATTEMPTS {
+        match lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            locked => return locked,
+        }
+    }
+    lock()
 }
 
 impl Drop for DirLock {

@@ -181,6 +181,20 @@ fn changed_files_are_not_replaced_without_force() {
     assert_eq!(read(dir, "plots/same.svg").as_deref(), Some("my"));
 }
 
+/// A process that this program starts holds the lock of a closed folder for a moment.
+#[test]
+fn a_lock_that_is_released_soon_is_awaited() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let held = std::fs::File::open(folder.path()).expect("a folder");
+    held.try_lock().expect("no other process has it");
+    let holder = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        drop(held);
+    });
+    results(folder.path(), false, &NEW).expect("written");
+    holder.join().expect("it ends");
+}
+
 #[test]
 fn an_empty_new_directory_is_removed() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -43,6 +43,20 @@ fn multiplies_lists_with_the_last_varying_fastest() {
     assert_eq!((grid.strategies.entry(5), grid.strategies.entry(6)), (0, 1));
 }
 
+/// A name that stands for parameters keeps their values: a list for such a parameter would replace them.
+#[test]
+fn lists_do_not_replace_what_a_name_says() {
+    let refused = |text: &str| {
+        ParameterGrid::parse(text, "grid.toml", replay_strategies::standard())
+            .expect_err("refused")
+            .to_string()
+    };
+    let named = refused("allocator = [{ name = 'hilbert-best-fit', order = ['snake'] }]");
+    assert!(named.contains("grid.toml:1:") && named.contains("no parameters"), "{named}");
+    let curves = grid("allocator = [{ name = 'curve', order = ['snake', 'hilbert'] }]");
+    assert_eq!(names(&curves), ["snake-best-fit", "hilbert-best-fit"]);
+}
+
 #[test]
 fn keeps_parameters_of_the_name() {
     let grid = grid(

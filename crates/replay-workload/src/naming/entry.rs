@@ -190,30 +190,30 @@ impl<T: Value> Entry<T> {
         }
     }
 
-    /// Returns whether the entry has a parameter with this key.
-    pub fn has(&self, key: &str) -> bool {
-        self.params.iter().any(|param| param.key() == key)
+    /// Returns whether a parameter with this key can be given with `name`, which must be the name or an alias of this
+    /// entry. A form has no parameters, and an alias that sets a parameter does not have this parameter.
+    pub fn has(&self, name: &StrategyName, key: &str) -> bool {
+        let is_set = self.set_by(name).is_some_and(|(set, _)| set == key);
+        let is_form = self.form_names().any(|form| form == name.name);
+        !is_form && !is_set && self.params.iter().any(|param| param.key() == key)
+    }
+
+    /// Returns the parameter that an alias sets, with its value.
+    fn set_by(&self, name: &StrategyName) -> Option<(&'static str, &'static str)> {
+        self.words.iter().find(|word| word.word == name.name).and_then(|word| word.set)
     }
 
     /// Parses the parameters in `name`, which must be the name or an alias of this entry, and returns the options.
     pub(super) fn read(&self, kind: &'static str, name: &StrategyName) -> Result<T, NameError> {
         let form = self.forms.iter().find(|(form, _)| *form == name.name);
-        if let Some((key, _)) = name.parameters.first().filter(|_| form.is_some()) {
-            return Err(no_parameter(kind, name, key, &[]));
-        }
         let mut options = form.map_or(&self.default, |(_, options)| options).clone();
-        let word = self.words.iter().find(|word| word.word == name.name);
-        if let Some((key, value)) = word.and_then(|word| word.set) {
-            if name.get(key).is_some() {
-                return Err(
-                    name.error(kind, format!("\"{}\" already sets {key}={value}", name.name))
-                );
-            }
-            self.setting(kind, name, key, value)?(&mut options);
-        }
         // Check all keys first, because the value of an unknown key cannot be checked.
         for (key, _) in &name.parameters {
             self.param_of(kind, name, key)?;
+        }
+        if let Some((key, value)) = self.set_by(name) {
+            let plain = StrategyName::plain(&self.name);
+            self.setting(kind, &plain, key, value)?(&mut options);
         }
         for &(one, other) in &self.alternatives {
             if name.get(one).is_some() && name.get(other).is_some() {
@@ -249,6 +249,12 @@ impl<T: Value> Entry<T> {
         name: &StrategyName,
         key: &str,
     ) -> Result<&dyn Param<T>, NameError> {
+        if self.form_names().any(|form| form == name.name) {
+            return Err(no_parameter(kind, name, key, &[]));
+        }
+        if let Some((set, value)) = self.set_by(name).filter(|(set, _)| *set == key) {
+            return Err(name.error(kind, format!("\"{}\" already sets {set}={value}", name.name)));
+        }
         let keys = || self.params.iter().map(|param| param.key());
         let param = self.params.iter().find(|param| param.key() == key).map(|param| &**param);
         param.ok_or_else(|| no_parameter(kind, name, key, &keys().collect::<Vec<_>>()))

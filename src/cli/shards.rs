@@ -11,7 +11,7 @@ use super::exit::Failure;
 use super::journal::{PLAN_FILE, PlanFile, is_plan};
 use super::print::{SortArg, TableArgs};
 use super::session::Session;
-use replay_engine::number::grouped;
+use replay_engine::number::{counted, grouped};
 use replay_experiment::files::{Dir, DirLock};
 use replay_experiment::journal::{CellId, Journal, Outcome};
 use replay_experiment::sweep::{Build, Shard, ShardError};
@@ -319,8 +319,9 @@ impl<'a> Shards<'a> {
                 }
             })
             .collect();
-        let (cells, all) = (grouped(cells), grouped(all));
-        let message = format!("{cells} of {all} cells have not run: {}", parts.join(", "));
+        let verb = if cells == 1 { "has" } else { "have" };
+        let (cells, all) = (grouped(cells), counted(all, "cell"));
+        let message = format!("{cells} of {all} {verb} not run: {}", parts.join(", "));
         Err(Failure::data(anyhow::anyhow!(message)))
     }
 }

@@ -17,7 +17,11 @@ fn page(folders: &[Folder], published: &[(String, ResultTable)]) -> String {
 }
 
 fn sentences(folder: &Folder) -> Vec<String> {
-    super::sentences(&folder.tables, &folder.comparisons)
+    let comparisons = match &folder.comparisons[..] {
+        [] => JobComparisons::NoTable,
+        comparisons => JobComparisons::Computed(comparisons),
+    };
+    super::sentences(&folder.tables, comparisons)
 }
 
 /// Returns a table from lines of fields separated by bars.

@@ -247,9 +247,9 @@ impl Ties {
         for (other, latest) in self.latest.iter_mut().enumerate() {
             if !latest.is_empty() {
                 let one = &torus.placements()[other];
-                for anchor in overlaps.anchors(place, other, one) {
+                overlaps.for_each_anchor(place, other, one, |anchor| {
                     change(&mut latest[anchor], overlaps.place(other, one, anchor));
-                }
+                });
             }
         }
     }

@@ -34,4 +34,4 @@ with open("starts.txt", "w") as starts:
     else:
         dispatcher = {"fcfs": FirstInFirstOut, "easy": EASYBackfilling}[scheduler](FirstFit())
     Simulator(jobs, "system.json", dispatcher, scheduling_output=False, statistics_output=False,
-              show_statistics=False, RESULTS_FOLDER_NAME="results").start_simulation()
+              show_statistics=False, RESULTS_FOLDER_PATH=".").start_simulation()

@@ -25,6 +25,7 @@ mod error;
 mod field;
 mod header;
 mod parse;
+mod plain;
 mod reader;
 mod record;
 pub mod snippet;

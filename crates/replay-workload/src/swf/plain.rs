@@ -18,7 +18,8 @@ const ZEROS: u64 = u64::from_ne_bytes([b'0'; 8]);
 const MOST_DIGITS: usize = 15;
 
 /// Parses a line (without line end) into `record`. Returns `false`, and leaves `record` unchanged, unless the line
-/// consists of eighteen integers of at most fifteen digits that are separated by blanks.
+/// consists of eighteen integers of at most fifteen digits that are separated by blanks. Field 6 may have zeros after a
+/// decimal point.
 pub(super) fn record(line: &[u8], record: &mut Record) -> bool {
     let Some(values) = integers(line) else { return false };
     let time = |field: Field| values[field.number() - 1] as f64;
@@ -55,7 +56,7 @@ fn integers(line: &[u8]) -> Option<[i64; Field::COUNT]> {
     padded[..line.len()].copy_from_slice(line);
     let mut values = [0; Field::COUNT];
     let mut at = 0;
-    for value in &mut values {
+    for (value, field) in values.iter_mut().zip(Field::ALL) {
         at = skip_blanks(&padded, at)?;
         let negative = padded[at] == b'-';
         at += usize::from(negative);
@@ -67,6 +68,14 @@ fn integers(line: &[u8]) -> Option<[i64; Field::COUNT]> {
             at += more;
             number = high * POWERS[more] + low;
             if more > MOST_DIGITS - 8 {
+                return None;
+            }
+        }
+        // The archive writes whole CPU times as `489.00`.
+        if padded[at] == b'.' && field == Field::AverageCpuTime && (1..=8).contains(&count) {
+            let (fraction, places) = digits(word(&padded, at + 1)?);
+            at += 1 + places;
+            if fraction != 0 || places > MOST_DIGITS - 8 || number >= POWERS[8] {
                 return None;
             }
         }
@@ -142,8 +151,13 @@ mod tests {
     fn only_lines_of_eighteen_integers_are_parsed() {
         let line = "  2   465 5 3362 32 -1 988 32 123456789012345 1024 1 3 -0 3 007 12345678 -1 -1";
         assert!(compare(line.as_bytes()) && compare(format!("{line}   ").as_bytes()));
+        for cpu in ["489.00", "0.", "-0.0", "12345678.0000000"] {
+            assert!(compare(line.replace("32 -1", &format!("32 {cpu}")).as_bytes()), "{cpu}");
+        }
         for other in [
             line.replace("465", "4.5"),
+            line.replace("32 -1", "32 9.50"),
+            line.replace("988", "988.00"),
             line.replace("465", "1234567890123456"),
             line.replace("465", "4-5"),
             line.replace("465", "-"),

@@ -25,7 +25,6 @@ mod error;
 mod field;
 mod header;
 mod parse;
-mod plain;
 mod reader;
 mod record;
 pub mod snippet;

@@ -1,7 +1,5 @@
 //! Parses a line to a [`Record`] with small parsers that use the library nom.
 //!
-//! Lines of eighteen plain integers take a fast path ([`plain`]).
-//!
 //! Digits are parsed by hand-written loops inside the nom parsers: nearly every field is a short integer, and a general
 //! number parser would dominate the run time. Input that a loop cannot parse exactly (exponents, more than fifteen
 //! digits) is passed to the standard library.
@@ -9,7 +7,7 @@
 use nom::error::{ErrorKind, ParseError};
 use nom::{IResult, Parser, bytes::complete::take_while, sequence::preceded};
 
-use super::{Field, Reason, Record, plain};
+use super::{Field, Reason, Record};
 
 /// Minimum number of fields of a line. Field 5 is the size, and a job without a size cannot be replayed.
 pub(super) const REQUIRED_FIELDS: usize = 5;
@@ -54,19 +52,6 @@ type Parsed<'a, T> = IResult<&'a [u8], T, Bad<'a>>;
 /// (`1&2&3`), the record has the first, and `others` the other numbers; otherwise, `others` becomes empty. Returns the
 /// number of fields, and the text after the last field, which is usually empty.
 pub(super) fn record<'a>(
-    line: &'a [u8],
-    record: &mut Record,
-    others: &mut Vec<i64>,
-) -> Result<(usize, &'a [u8]), Fault> {
-    if plain::record(line, record) {
-        others.clear();
-        return Ok((Field::COUNT, &[]));
-    }
-    by_field(line, record, others)
-}
-
-/// Parses a line field by field. Arguments and result are those of [`record`].
-pub(super) fn by_field<'a>(
     line: &'a [u8],
     record: &mut Record,
     others: &mut Vec<i64>,

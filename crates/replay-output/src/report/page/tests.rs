@@ -1,4 +1,5 @@
 use super::html::{format_value, rounded};
+use super::verdict::JobComparisons;
 use super::{Folder, MOST_ROWS, StoredManifest};
 use polars::prelude::{Column, DataFrame, DataType};
 use replay_engine::metrics::SizeRow;

@@ -67,8 +67,8 @@ impl Profile {
     }
 
     /// Begins a pass over all reservations, which are between `now` and `last`. If this function returns `false`, each
-    /// reservation must be visited: raises were not tracked since the previous pass. Otherwise only reservations that
-    /// [`may_move`](Self::may_move) must be visited.
+    /// reservation must be visited: raises were not tracked since the previous pass. Otherwise only reservations with a
+    /// [`chance`](Self::chance) must be visited.
     pub fn begin_pass(&mut self, now: i64, last: i64) -> bool {
         match &mut self.tracked {
             Some(tracked) if tracked.current.cover(now, last) => {

@@ -8,17 +8,11 @@
 
 use std::collections::BTreeMap;
 
-use super::reserved::PlaceQuery;
+use super::reserved::{Copies, PlaceQuery};
 use crate::allocator::{Allocator, MachineEvent, Refusal};
 use crate::machine::Machine;
 use crate::topology::NodeId;
 use crate::workload::JobId;
-
-/// Copies of the machine and its allocator at a future time.
-pub struct Copies {
-    pub machine: Machine,
-    pub allocator: Box<dyn Allocator>,
-}
 
 /// The kept future. The allocator must [reserve by trial](crate::allocator::Capabilities::reserves_by_trial), and no
 /// processor may be out of service during the run.

@@ -1,6 +1,5 @@
 //! Searches for a place to reserve for a waiting job.
 
-use super::future::Copies;
 use super::outage_state::OutageState;
 use crate::allocator::{Allocator, MachineEvent, Refusal, Request};
 use crate::machine::Machine;
@@ -27,6 +26,12 @@ struct Replacement {
     copies: Option<Copies>,
     request: Request,
     place: Vec<NodeId>,
+}
+
+/// Copies of the machine and its allocator at a future time.
+pub struct Copies {
+    pub machine: Machine,
+    pub allocator: Box<dyn Allocator>,
 }
 
 /// A query for a place.

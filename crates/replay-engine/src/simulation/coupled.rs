@@ -269,8 +269,9 @@ struct Coupled<'a> {
     fragmented: bool,
     /// Cached decisions of the allocator.
     answers: Option<DecisionCache>,
-    /// The place reserved for the head of the queue. The reservation is valid until a job completes, because jobs that
-    /// start either leave the place free or release it in time.
+    /// The place reserved for the head of the queue. The reservation is valid until a job completes, or until a job that
+    /// arrives before the head in the order of the queue starts and ends after the time of the reservation. All other
+    /// jobs that start leave the place free or release it in time.
     reserved: Option<Reserved>,
     /// Whether searches for a place use the kept future.
     keeps_future: bool,
@@ -531,6 +532,9 @@ impl Coupled<'_> {
         self.slots[id.index()] = slot as u32;
         self.requested += job.size;
         let estimated_end = now + job.estimate;
+        if !spares {
+            self.reserved.take_if(|reserved| reserved.at < estimated_end);
+        }
         self.running.insert(Running { estimated_end, id, size: nodes.len() as u32 });
         if let Some(future) = &mut self.future {
             future.start(estimated_end, nodes);

@@ -89,7 +89,7 @@ export class MachineMap {
     }
     this.holder = this.hold();
     const colouring = app.colouringOf(run);
-    const lit = app.litAllocation(), beside = app.neighbours();
+    const lit = app.litNow(), beside = app.neighbours();
     const gap = this.cell[0] > 5 && this.cell[1] > 5 ? 1 : this.cell[1] > 3 ? 0.5 : 0;
     const [w, h] = [this.cell[0] - gap, this.cell[1] - gap];
     machine.cells.forEach((processor, index) => {

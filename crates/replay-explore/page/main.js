@@ -123,9 +123,15 @@ export class App {
     return this.view.job >= 0 ? run.ofJob[this.view.job] : -1;
   }
 
+  /** The lit allocation if it holds processors at the cursor, else -1. */
+  litNow() {
+    const lit = this.litAllocation(), { all } = this.run(), { cursor } = this.view;
+    return lit >= 0 && all.start[lit] <= cursor && cursor < all.end[lit] ? lit : -1;
+  }
+
   /** Jobs beside the lit job at the cursor. */
   neighbours() {
-    const lit = this.litAllocation();
+    const lit = this.litNow();
     const key = `${lit} ${this.view.run} ${this.view.cursor}`;
     if (this.beside?.key !== key) this.beside = { key, found: neighbours(this.model, this.run(), lit, this.view.cursor) };
     return this.beside.found;
@@ -298,7 +304,7 @@ export class App {
 
   readColours() {
     const style = getComputedStyle(document.documentElement);
-    for (const name of ["plot", "bars", "grid", "ink", "soft", "load", "queue", "accent", "on-accent", "waited", "free", "better", "worse", "brush"]) {
+    for (const name of ["plot", "bars", "grid", "line", "ink", "soft", "load", "queue", "accent", "on-accent", "waited", "free", "better", "worse", "brush"]) {
       this.colours[name.replace("-a", "A")] = style.getPropertyValue(`--${name}`).trim();
     }
   }
@@ -681,8 +687,9 @@ export class App {
     this.map.layout();
     this.fit();
     this.clampView();
-    const first = this.run().all;
-    this.set({ cursor: Math.round(first.count > 0 ? (this.model.from + this.model.until) / 2 : this.model.from) });
+    // The first instant to look at is that with the longest queue.
+    const { times, values, largest } = this.run().waiting;
+    this.set({ cursor: times[values.indexOf(largest)] ?? this.model.from });
     if (location.hash) this.readAddress();
     this.updateFilter();
     this.listen();

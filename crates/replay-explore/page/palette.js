@@ -35,7 +35,8 @@ export const HIDDEN = 255, ABSENT_COLOUR = 254;
 /**
  * @typedef {{name: string, label: string, kind: "number" | "category", unit: string}} ColourChoice
  * @typedef {{choice: ColourChoice, low: number, high: number, table: Rgb[], index: Uint8Array,
- *   categories: {value: number, colour: Rgb, jobs: number}[], shared: boolean}} Colouring
+ *   categories: {value: number, colour: Rgb, jobs: number}[], shared: boolean,
+ *   whole: boolean}} Colouring
  */
 
 /**
@@ -65,9 +66,11 @@ export function colouring(choice, values, mask, dark) {
     for (let i = 0; i < values.length; i++) index[i] = place.get(values[i]) ?? ABSENT_COLOUR;
     categories = ranked.slice(0, CATEGORIES.length).map(([value, jobs], i) => ({ value, jobs, colour: CATEGORIES[i] }));
     hide(index, mask);
-    return { choice, low: 0, high: 0, table, index, categories, shared: ranked.length > CATEGORIES.length };
+    return { choice, low: 0, high: 0, table, index, categories, shared: ranked.length > CATEGORIES.length, whole: true };
   }
+  let whole = true;
   for (let i = 0; i < values.length; i++) {
+    if (values[i] % 1 > 0) whole = false;
     if (values[i] < low) low = values[i];
     if (values[i] > high) high = values[i];
   }
@@ -79,7 +82,7 @@ export function colouring(choice, values, mask, dark) {
     index[i] = Number.isNaN(value) ? ABSENT_COLOUR : Math.round((Math.log1p(value - low) / top) * (SHADES - 1));
   }
   hide(index, mask);
-  return { choice, low, high, table, index, categories, shared: false };
+  return { choice, low, high, table, index, categories, shared: false, whole };
 }
 
 /** @param {Uint8Array} index @param {Uint8Array | null} mask */

@@ -44,7 +44,7 @@ export function title(name) {
 /** The legend of the colours. @param {PanelApp} app @param {HTMLElement} into */
 export function drawLegend(app, into) {
   const of = app.colouringOf(app.run());
-  const text = (/** @type {number} */ value) => (of.choice.unit === "s" ? duration(value) : shortNumber(value));
+  const text = (/** @type {number} */ value) => (of.choice.unit === "s" ? duration(value) : shortNumber(of.whole ? Math.round(value) : value));
   if (of.choice.kind === "category") {
     const chips = of.categories.map(({ value, colour, jobs }) => element("span", { className: "chip" },
       element("i", { style: `background:${css(colour)}` }), `${of.choice.label} ${value} `, element("small", {}, grouped(jobs))));
@@ -64,7 +64,7 @@ export function jobLink(app, job, more = "") {
 
 /** The selected job. @param {PanelApp} app @param {HTMLElement} into */
 export function drawJob(app, into) {
-  const { model, view } = app, job = view.job, run = app.run(), base = app.base();
+  const { model, view } = app, job = view.job, run = app.run();
   if (job < 0) {
     into.replaceChildren(element("h2", {}, "Job"), element("p", { className: "soft" },
       "Click a bar or a cell, or search for a job by its number, to see its request, its processors, and what it waited for."));
@@ -78,13 +78,17 @@ export function drawJob(app, into) {
   }
   const rows = app.columns.filter((column) => column.name !== "job" && column.values[job] === column.values[job]).map((column) => {
     const value = shownValue(column, column.values[job], model.epoch);
-    const unit = column.unit && column.unit !== "s" ? ` ${column.unit}` : "";
+    const unit = column.unit && column.unit !== "s" ? ` ${counted(column.unit, column.values[job])}` : "";
     return element("div", { title: column.meaning, "data-name": column.name, "data-value": `${column.values[job]}` },
       element("dt", {}, title(column.name)), element("dd", {}, value + unit));
   });
   into.replaceChildren(heading, element("dl", { className: "facts" }, ...rows), ...reasons(app, job), ...other(app, job),
     ...explanation(app, job));
-  void base;
+}
+
+/** A unit in the singular or the plural. @param {string} unit @param {number} count */
+export function counted(unit, count) {
+  return count === 1 ? unit.replace(/s$/, "") : unit;
 }
 
 /** Sentences about the wait of a job. @param {PanelApp} app @param {number} job */
@@ -96,8 +100,8 @@ function reasons(app, job) {
   const { started, overtook } = startedMeanwhile(run, job);
   const lines = [
     enough === 0
-      ? `It waited ${duration(wait)}. It needs ${grouped(need)} ${unit}; at most ${grouped(most)} were free.`
-      : `It waited ${duration(wait)}. It needs ${grouped(need)} ${unit}, which were free for ${duration(enough)} of its wait ` +
+      ? `It waited ${duration(wait)}. It needs ${grouped(need)} ${counted(unit, need)}; at most ${grouped(most)} were free.`
+      : `It waited ${duration(wait)}. It needs ${grouped(need)} ${counted(unit, need)}; so many were free for ${duration(enough)} of its wait ` +
         `(${grouped((100 * enough) / wait)} %): other jobs, reservations or the shape of the free ${unit} held it back then.`,
     `Meanwhile ${grouped(started)} other jobs started; ${grouped(overtook.length)} of them had arrived later.`,
   ];
@@ -105,7 +109,7 @@ function reasons(app, job) {
   const freed = freedFor(run, job);
   if (freed.length > 0) {
     const items = freed.slice(0, 8).map(({ allocation, rows }) => element("li", {}, jobLink(app, run.all.job[allocation]),
-      ` freed ${grouped(rows)} ${unit} ${ago(run.start[job] - run.all.end[allocation])}`));
+      ` freed ${grouped(rows)} ${counted(unit, rows)} ${ago(run.start[job] - run.all.end[allocation])}`));
     parts.push(element("p", {}, `${grouped(freed.length)} ${freed.length === 1 ? "job" : "jobs"} ended on its ${unit} during the wait (dashed on the time line):`),
       element("ul", {}, ...items, freed.length > 8 && element("li", { className: "soft" }, `and ${grouped(freed.length - 8)} more`)));
   }

@@ -24,7 +24,9 @@ export class JobTable {
   /** Draws the head and the rows. */
   draw() {
     const { app } = this, { view } = app;
-    const grid = `grid-template-columns:repeat(${app.columns.length},minmax(92px,1fr));min-width:${app.columns.length * 92}px`;
+    const widths = app.columns.map(({ name, time }) => (time ? 146 : Math.max(88, title(name).length * 8 + 22)));
+    const width = widths.reduce((sum, one) => sum + one, 0);
+    const grid = `grid-template-columns:${widths.map((one) => `minmax(${one}px,${one}fr)`).join(" ")};min-width:${width}px`;
     this.head.setAttribute("style", grid);
     this.head.replaceChildren(...app.columns.map((column) => {
       const sorted = column.name === view.sort;
@@ -32,7 +34,7 @@ export class JobTable {
         "aria-sort": sorted ? (view.down ? "descending" : "ascending") : "none",
         onclick: () => app.sortBy(column.name) }, title(column.name), sorted ? (view.down ? " ▾" : " ▴") : "");
     }));
-    this.space.setAttribute("style", `height:${app.order().length * ROW}px;min-width:${app.columns.length * 92}px`);
+    this.space.setAttribute("style", `height:${app.order().length * ROW}px;min-width:${width}px`);
     this.grid = grid;
     this.box.setAttribute("aria-rowcount", `${app.order().length + 1}`);
     this.fill();

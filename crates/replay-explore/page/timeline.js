@@ -11,7 +11,7 @@ import { Tiles } from "./tiles.js";
 /** @typedef {import("./model.js").Run} LineRun @typedef {import("./main.js").App} LineApp */
 /** @typedef {{kind: "load" | "queue" | "bars" | "change", y: number, height: number, run: LineRun}} Strip */
 
-export const GUTTER = 58;
+export const GUTTER = 68;
 const AXIS = 24, LOAD = 58, QUEUE = 46, CHANGE = 74, GAP = 6;
 const MOST_LABELS = 400;
 
@@ -137,7 +137,7 @@ export class TimeLine {
     const until = this.time(this.width);
     for (const tick of ticks(view.left, until, Math.max(this.plot() / 90, 2), model.epoch)) {
       const x = Math.round(this.x(tick.at)) + 0.5;
-      context.strokeStyle = colours.grid;
+      context.strokeStyle = colours.line;
       context.beginPath();
       context.moveTo(x, AXIS - 4);
       context.lineTo(x, this.height);
@@ -219,7 +219,7 @@ export class TimeLine {
         context.fillText(isolated([...name].slice(0, 9).join("")), GUTTER - 6, Math.min(Math.max((y0 + y1) / 2, strip.y + 6), strip.y + strip.height - 6));
       });
     } else {
-      this.label(context, strip, this.app.base() ? `run ${run.index + 1}` : run.packed ? "rows" : model.machine.unit.slice(0, 9));
+      this.label(context, strip, this.app.base() ? `run ${run.index + 1}` : run.packed ? "rows" : model.machine.unit);
       context.fillText(grouped(bottom - top), GUTTER - 6, strip.y + 21);
     }
     // A label needs a bar of 26 pixels: only windows with few jobs have one.
@@ -272,7 +272,7 @@ export class TimeLine {
       const [a, b] = [lowerBound(of.submits, (first + i) * seconds), lowerBound(of.submits, (first + i + 1) * seconds)];
       return b > a ? (of.sums[b] - of.sums[a]) / (b - a) : 0;
     });
-    const most = means.reduce((high, mean) => Math.max(high, Math.abs(mean)), 1);
+    const largest = means.reduce((high, mean) => Math.max(high, Math.abs(mean)), 0), most = largest || 1;
     const middle = strip.y + strip.height / 2;
     context.save();
     context.beginPath();
@@ -291,9 +291,14 @@ export class TimeLine {
     context.stroke();
     context.strokeStyle = colours.grid;
     context.strokeRect(GUTTER + 0.5, strip.y + 0.5, this.plot() - 1, strip.height - 1);
-    this.label(context, strip, `± ${duration(most)}`);
     context.textAlign = "left";
     context.fillStyle = colours.soft;
+    if (largest === 0) {
+      context.fillText("no wait differs here", GUTTER + 6, strip.y + 10);
+      return;
+    }
+    this.label(context, strip, `± ${duration(most)}`);
+    context.textAlign = "left";
     context.fillText(`longer in run ${this.app.run().index + 1}`, GUTTER + 6, strip.y + 8);
     context.fillText(`longer in run ${base.index + 1}`, GUTTER + 6, strip.y + strip.height - 8);
   }

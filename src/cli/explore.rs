@@ -66,7 +66,7 @@ pub struct ExploreArgs {
     )]
     explain: Vec<JobName>,
 
-    /// Leave out the processors of the jobs, the largest part of the page.
+    /// Leave out the processors of the jobs and the measures of their placements, the largest part of the page.
     #[arg(long, help_heading = "Explore")]
     no_placements: bool,
 
@@ -101,7 +101,7 @@ pub fn run(
         false => stored(args)?,
     };
     if args.no_placements {
-        runs.iter_mut().for_each(|run| run.placements = None);
+        runs = runs.into_iter().map(RunTables::without_placements).collect();
     }
     let page = page(&subject, &runs, &invocation.program.build).map_err(Failure::data)?;
     let mut file = OutputFile::create(write)?;

@@ -5,7 +5,7 @@
  * @typedef {{text: string, at: number}} Token
  */
 
-const UNITS = /** @type {Record<string, number>} */ ({ s: 1, min: 60, m: 60, h: 3600, d: 86400, k: 1000 });
+const UNITS = new Map([["", 1], ["s", 1], ["min", 60], ["m", 60], ["h", 3600], ["d", 86400], ["k", 1000]]);
 const COMPARISONS = ["<=", ">=", "==", "!=", "<", ">", "="];
 const WORDS = ["and", "or", "not"];
 
@@ -13,7 +13,7 @@ const WORDS = ["and", "or", "not"];
 export class FilterError extends Error {
   /** @param {string} message @param {number} at */
   constructor(message, at) {
-    super(`${message} at character ${at + 1}`);
+    super(`filter, character ${at + 1}: ${message}`);
     this.at = at;
   }
 }
@@ -128,15 +128,15 @@ export function compileFilter(text, column, names = []) {
     place += 1;
     const number = /^(\d[\d.]*(?:[eE][+-]?\d+)?)([a-z]*)$/.exec(word);
     if (number) {
-      const unit = number[2] ? UNITS[number[2]] : 1;
+      const unit = UNITS.get(number[2]);
       if (unit === undefined) throw new FilterError(`unknown unit ${number[2]} (s, min, h, d, k)`, at);
       const value = Number(number[1]) * unit;
       return () => value;
     }
     const get = WORDS.includes(word.toLowerCase()) ? undefined : column(word.toLowerCase());
     if (!get) {
-      const known = /^\w/.test(word) && names.length > 0 ? `; columns: ${names.join(", ")}` : "";
-      throw new FilterError(`no column ${JSON.stringify(word)}${known},`, at);
+      const known = /^\w/.test(word) && names.length > 0 ? `; the columns are ${names.join(", ")}` : "";
+      throw new FilterError(`no column ${JSON.stringify(word)}${known}`, at);
     }
     return get;
   };

@@ -143,6 +143,13 @@ pub enum PageError {
     Json(#[from] serde_json::Error),
 }
 
+impl RunTables {
+    /// Leaves out the processors of the jobs, and the measures of their placements.
+    pub fn without_placements(self) -> Self {
+        Self { placements: None, jobs: self.jobs.drop_many(runs::MEASURES), ..self }
+    }
+}
+
 impl PageError {
     /// Returns whether reading the same folder again can succeed.
     pub fn is_transient(&self) -> bool {

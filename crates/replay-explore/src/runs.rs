@@ -31,13 +31,12 @@ const LABELS: [&str; 4] = [
     Submitted::PARTITION.text(),
 ];
 
+/// Measures of the placement of a job.
+pub const MEASURES: [&str; 3] =
+    [Placement::PAIRWISE_L1.text(), Placement::COMPONENTS.text(), "leaves"];
+
 /// Columns of a run that may be absent and are copied as they are.
-const COPIED: [&str; 4] = [
-    Placement::PAIRWISE_L1.text(),
-    Placement::COMPONENTS.text(),
-    "leaves",
-    JobMeasures::TIED.text(),
-];
+const COPIED: [&str; 4] = [MEASURES[0], MEASURES[1], MEASURES[2], JobMeasures::TIED.text()];
 
 /// Adds the columns of the runs, and returns a description of each run.
 ///
@@ -162,6 +161,9 @@ fn of_run(
         }
     }
     for name in COPIED {
+        if run.jobs.column(name).is_err() {
+            continue;
+        }
         let values = integers(&run.jobs, name)?;
         if values.iter().any(Option::is_some) {
             let mut copied = vec![None; jobs.len()];

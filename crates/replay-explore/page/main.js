@@ -10,7 +10,7 @@ import { eventBeside, GUTTER, TimeLine } from "./timeline.js";
 import { fittingLevel, fragment, parseFragment, secondsPerPixel, STEPS_PER_OCTAVE } from "./view.js";
 import { duration, grouped, instant } from "./format.js";
 import { MachineMap } from "./machine.js";
-import { neighbours } from "./reasons.js";
+import { freedFor, neighbours } from "./reasons.js";
 
 /** @typedef {import("./model.js").Model} AppModel @typedef {import("./model.js").Run} AppRun @typedef {import("./view.js").View} View */
 /** @typedef {import("./palette.js").Colouring} AppColouring @typedef {import("./palette.js").ColourChoice} AppChoice */
@@ -50,6 +50,10 @@ export class App {
     this.sorted = null;
     /** @type {import("./model.js").JobColumn[]} */
     this.columns = [];
+    /** @type {Map<number, import("./model.js").JobColumn[]>} */
+    this.runColumns = new Map();
+    /** @type {Map<string, ReturnType<typeof freedFor>>} */
+    this.freedOf = new Map();
     /** @type {Map<string, {column: number, down: boolean}>} */
     this.sheetSorts = new Map();
     this.dirty = new Set();
@@ -100,7 +104,7 @@ export class App {
     const key = `${run.index} ${choice.name}`;
     let found = this.colourings.get(key);
     if (!found) {
-      const columns = run === this.run() ? this.columns : jobColumns(this.model, run, run === this.base() ? this.run() : this.base());
+      const columns = this.columnsOf(run);
       const values = choice.name === "job" ? this.model.job.map((_, i) => i % 8) : columns.find((one) => one.name === choice.name)?.values;
       const shown = choice.name === "wait_change" ? values?.map(Math.abs) : values;
       found = colouring(choice, shown ?? new Float64Array(this.model.jobs), this.mask, this.isDark());
@@ -174,8 +178,31 @@ export class App {
     parts.forEach((part) => this.dirty.add(part));
   }
 
+  /** The columns of a run; with the changes from the other run if two are compared. @param {AppRun} run */
+  columnsOf(run) {
+    let found = this.runColumns.get(run.index);
+    if (!found) {
+      found = jobColumns(this.model, run, run === this.run() ? this.base() : this.base() && this.run());
+      this.runColumns.set(run.index, found);
+    }
+    return found;
+  }
+
+  /** The allocations that freed the processors of a job. @param {AppRun} run @param {number} job */
+  freed(run, job) {
+    const key = `${run.index} ${job}`;
+    let found = this.freedOf.get(key);
+    if (!found) {
+      if (this.freedOf.size > 20) this.freedOf.clear();
+      found = freedFor(run, job);
+      this.freedOf.set(key, found);
+    }
+    return found;
+  }
+
   updateColumns() {
-    this.columns = jobColumns(this.model, this.run(), this.base());
+    this.runColumns.clear();
+    this.columns = this.columnsOf(this.run());
     this.sorted = null;
   }
 
@@ -228,7 +255,7 @@ export class App {
     // Tiles that are missing are drawn in the rest of the frame.
     if (this.line.tiles.tasks.size > 0) {
       const finished = this.line.tiles.work(Math.max(12 - (performance.now() - begin), 4));
-      this.mark(finished || !this.line.complete ? "line" : "tiles");
+      this.mark(finished ? "line" : "tiles");
     }
     const spent = performance.now() - begin;
     this.frames.count += 1;
@@ -365,10 +392,11 @@ export class App {
     if (show && run.start[job] === run.start[job]) {
       const shown = secondsPerPixel(this.view.level) * this.line.plot();
       const [from, until] = [run.arrival[job], run.end[job]];
-      if (run.start[job] < this.view.left || run.start[job] > this.view.left + shown) {
-        const level = Math.min(this.view.level, fittingLevel((until - from) * 1.6, this.line.plot()));
+      const isThin = (until - run.start[job]) / secondsPerPixel(this.view.level) < 3 && this.view.level > 0;
+      if (isThin || run.start[job] < this.view.left || run.start[job] > this.view.left + shown) {
+        const level = Math.min(this.view.level, fittingLevel(Math.max(until - run.start[job], 1) * (isThin ? 12 : 1.6), this.line.plot()));
         const span = secondsPerPixel(level) * this.line.plot();
-        this.set({ level, left: (from + until - span) / 2 });
+        this.set({ level, left: Math.max((from + until - span) / 2, run.start[job] - span * 0.7) });
       }
       this.set({ cursor: run.start[job] });
     }
@@ -444,7 +472,7 @@ export class App {
         const job = hover.run.all.job[hover.allocation];
         const run = hover.run;
         const lines = ["size", "user", "wait", "run_time", "bounded_slowdown", "pairwise_l1"].map((name) => {
-          const column = (run === this.run() ? this.columns : jobColumns(this.model, run, null)).find((one) => one.name === name);
+          const column = this.columnsOf(run).find((one) => one.name === name);
           return column && column.values[job] === column.values[job] && element("div", {}, `${title(name)} ${shownValue(column, column.values[job], this.model.epoch)}`);
         });
         tip.replaceChildren(element("b", {}, "job ", named(jobName(this.model, job))), ...lines.filter((line) => line));

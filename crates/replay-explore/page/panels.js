@@ -2,7 +2,7 @@
 
 import { css, gradient, scaleValue } from "./palette.js";
 import { duration, grouped, instant, shortNumber } from "./format.js";
-import { freedFor, freeDuringWait, startedMeanwhile } from "./reasons.js";
+import { freeDuringWait, startedMeanwhile } from "./reasons.js";
 import { jobName } from "./model.js";
 
 /** @typedef {import("./main.js").App} PanelApp @typedef {import("./model.js").JobColumn} PanelColumn */
@@ -79,7 +79,7 @@ export function drawJob(app, into) {
   const rows = app.columns.filter((column) => column.name !== "job" && column.values[job] === column.values[job]).map((column) => {
     const value = shownValue(column, column.values[job], model.epoch);
     const unit = column.unit && column.unit !== "s" ? ` ${counted(column.unit, column.values[job])}` : "";
-    return element("div", { title: column.meaning, "data-name": column.name, "data-value": `${column.values[job]}` },
+    return element("div", { className: column.time ? "time" : "", title: column.meaning, "data-name": column.name, "data-value": `${column.values[job]}` },
       element("dt", {}, title(column.name)), element("dd", {}, value + unit));
   });
   into.replaceChildren(heading, element("dl", { className: "facts" }, ...rows), ...reasons(app, job), ...other(app, job),
@@ -106,7 +106,7 @@ function reasons(app, job) {
     `Meanwhile ${grouped(started)} other jobs started; ${grouped(overtook.length)} of them had arrived later.`,
   ];
   const parts = lines.map((line) => /** @type {HTMLElement} */ (element("p", {}, line)));
-  const freed = freedFor(run, job);
+  const freed = app.freed(run, job);
   if (freed.length > 0) {
     const items = freed.slice(0, 8).map(({ allocation, rows }) => element("li", {}, jobLink(app, run.all.job[allocation]),
       ` freed ${grouped(rows)} ${counted(unit, rows)} ${ago(run.start[job] - run.all.end[allocation])}`));

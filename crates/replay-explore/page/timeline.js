@@ -2,7 +2,6 @@
 
 import { css, inkOn } from "./palette.js";
 import { duration, grouped, instant, isolated, ticks } from "./format.js";
-import { freedFor } from "./reasons.js";
 import { jobName } from "./model.js";
 import { lowerBound, upperBound } from "./intervals.js";
 import { secondsPerPixel } from "./view.js";
@@ -13,7 +12,7 @@ import { Tiles } from "./tiles.js";
 
 export const GUTTER = 68;
 const AXIS = 24, LOAD = 58, QUEUE = 46, CHANGE = 74, GAP = 6;
-const MOST_LABELS = 400;
+const MOST_LABELS = 20000;
 
 export class TimeLine {
   /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} overlay @param {LineApp} app */
@@ -129,7 +128,9 @@ export class TimeLine {
       if (!this.tiles.draw(context, scene, Math.round(GUTTER * ratio), y, pixels, view.left)) this.complete = false;
       return scene;
     });
-    this.tiles.drop((task) => scenes.some((scene) => scene.version === task.scene.version && scene.level === task.scene.level));
+    const shown = this.plot() * secondsPerPixel(view.level);
+    this.tiles.drop((task) => task.until > view.left - shown && task.from < view.left + 2 * shown &&
+      scenes.some((scene) => scene.version === task.scene.version && scene.level === task.scene.level));
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
@@ -297,7 +298,10 @@ export class TimeLine {
       context.fillText("no wait differs here", GUTTER + 6, strip.y + 10);
       return;
     }
-    this.label(context, strip, `± ${duration(most)}`);
+    context.textAlign = "right";
+    context.fillText(`full height: ${duration(most)}`, this.width - 8, strip.y + 8);
+    this.label(context, strip, "wait");
+    this.label(context, strip, "change", 14);
     context.textAlign = "left";
     context.fillText(`longer in run ${this.app.run().index + 1}`, GUTTER + 6, strip.y + 8);
     context.fillText(`longer in run ${base.index + 1}`, GUTTER + 6, strip.y + strip.height - 8);
@@ -321,7 +325,7 @@ export class TimeLine {
       const { run } = strip;
       if (view.job >= 0 && run.ofJob[view.job] >= 0) {
         const own = run.ofJob[view.job];
-        freedFor(run, view.job).forEach(({ allocation }) => this.outline(context, strip, allocation, colours.waited, 1.5, [4, 3]));
+        app.freed(run, view.job).forEach(({ allocation }) => this.outline(context, strip, allocation, colours.waited, 1.5, [4, 3]));
         this.outline(context, strip, own, colours.ink, 2.5, []);
         const row = run.all.first[own] < run.all.first[own + 1] ? run.all.from[run.all.first[own]] : 0;
         const [x0, x1, y] = [this.x(run.arrival[view.job]), this.x(run.all.start[own]), this.y(strip, row) + 3];

@@ -278,6 +278,23 @@ test("folders give the same page as options", async () => {
   await done(page, "packed");
 });
 
+test("the questions of the book have their answers", async () => {
+  replay("explore", "--sched", "easy", "--alloc", "first-fit,mc1x1", "--quiet", "--write", "shape.html");
+  replay("explore", "--sched", "easy", "--tie", "none", "--tie", "2,13,20,6", "--quiet", "--write", "ties.html");
+  const ask = async (file, hash, name, words) => {
+    const page = await open(file, { hash, width: 1200, height: 760 });
+    const text = `${await page.textContent("#job")} ${await page.textContent("#sheet")} ${await page.textContent("#state")}`;
+    for (const word of words) assert.ok(text.includes(word), `${word} in ${text}`);
+    await done(page, `book-${name}`);
+  };
+  await ask("shape.html", "#run=2&job=1449&at=348800&zoom=20&cursor=363759", "wait",
+    ["It waited 6 h 19 min. It needs 22 processors; at most 16 were free.", "91 other jobs started; 70 of them had arrived later", "job 1447 freed 8 processors at its start"]);
+  await ask("shape.html", "#run=1&job=1060&at=279500&zoom=13&cursor=280607", "shape",
+    ["It waited 1 h 33 min. It needs 32 processors; so many were free for 1 h 33 min", "21 of 100 processors busy"]);
+  await ask("ties.html", "#run=2&base=1&tab=compare", "ties",
+    ["all wait the same; 1,984 are closer together, 688 are farther apart", "changes by −14.29 hops"]);
+});
+
 /** A trace of many jobs. */
 function synthetic(jobs, processors) {
   let seed = 1;

@@ -55,7 +55,8 @@ export class MachineMap {
     this.cell = [this.across === 1 ? Math.max(size, flat) : size, size];
     const down = Math.ceil(slices / this.across);
     this.width = width;
-    this.height = Math.ceil(PAD * 2 + down * (rows * this.cell[1] + (slices > 1 ? TITLE : 0)) + (down - 1) * 4);
+    this.height = this.app.run().packed ? PAD * 2 + TITLE
+      : Math.ceil(PAD * 2 + down * (rows * this.cell[1] + (slices > 1 ? TITLE : 0)) + (down - 1) * 4);
     const ratio = window.devicePixelRatio || 1;
     this.canvas.style.height = `${this.height}px`;
     [this.canvas.width, this.canvas.height] = [Math.round(width * ratio), Math.round(this.height * ratio)];

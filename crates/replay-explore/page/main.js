@@ -86,7 +86,7 @@ export class App {
 
   /** @returns {AppChoice[]} */
   choices() {
-    const numbers = ["size", "wait", "wait_change", "bounded_slowdown", "run_time", "estimate", "pairwise_l1", "distance", "components", "leaves"];
+    const numbers = ["size", "wait", "wait_change", "bounded_slowdown", "run_time", "estimate", "pairwise_l1", "pairwise_l1_change", "distance", "components", "leaves"];
     /** @type {AppChoice[]} */
     const all = [];
     for (const name of ["size", ...CATEGORY_COLUMNS, ...numbers.slice(1)]) {
@@ -106,7 +106,7 @@ export class App {
     if (!found) {
       const columns = this.columnsOf(run);
       const values = choice.name === "job" ? this.model.job.map((_, i) => i % 8) : columns.find((one) => one.name === choice.name)?.values;
-      const shown = choice.name === "wait_change" ? values?.map(Math.abs) : values;
+      const shown = choice.name.endsWith("_change") ? values?.map(Math.abs) : values;
       found = colouring(choice, shown ?? new Float64Array(this.model.jobs), this.mask, this.isDark());
       if (choice.name === "job") [found.categories, found.shared] = [[], true];
       this.colourings.set(key, found);
@@ -188,6 +188,13 @@ export class App {
     return found;
   }
 
+  /** The column that is compared: the change of the wait, or of pairwise L1 if no wait differs. */
+  change() {
+    const find = (/** @type {string} */ name) => this.columns.find((column) => column.name === name);
+    const wait = find("wait_change");
+    return wait?.values.some((change) => change !== 0 && change === change) ? wait : find("pairwise_l1_change") ?? wait;
+  }
+
   /** The allocations that freed the processors of a job. @param {AppRun} run @param {number} job */
   freed(run, job) {
     const key = `${run.index} ${job}`;
@@ -234,9 +241,9 @@ export class App {
     this.dirty = new Set();
     if (dirty.has("theme") || dirty.has("controls")) this.readColours();
     if (dirty.has("controls")) this.drawControls();
-    if (dirty.has("size")) {
+    if (dirty.has("size") || dirty.has("controls")) {
       this.map.layout();
-      dirty.add("line").add("map").add("rows");
+      dirty.add("line").add("map").add("rows").add("size");
     }
     if (dirty.has("size") || dirty.has("controls")) this.line.layout();
     if (dirty.has("line")) {

@@ -273,8 +273,12 @@ export function jobColumns(model, run, base) {
   add("bounded_slowdown", "", "turnaround divided by the run time, run times below 10 s as 10 s; at least 1", run.slowdown);
   if (run.held !== model.size) add("held_size", "processors", "processors that the job held", run.held);
   const l1 = run.copied.get("pairwise_l1");
+  const baseL1 = base?.copied.get("pairwise_l1");
   const fewer = model.columns.get(`${run.index}.fewer`);
   add("pairwise_l1", "hops", "sum of the distances between all pairs of its processors", l1);
+  if (base && l1 && baseL1) {
+    add("pairwise_l1_change", "hops", `pairwise L1 minus that in run ${base.index + 1}`, Float64Array.from(l1, (value, i) => value - baseL1[i]));
+  }
   add("distance", "hops", "mean distance between two of its processors", l1 && Float64Array.from(l1, (value, i) =>
     meanDistance(value, Math.ceil((model.size[i] - (fewer?.[i] ?? 0)) / model.machine.per_point))));
   add("components", "", "connected parts of its processors", run.copied.get("components"));

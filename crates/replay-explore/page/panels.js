@@ -161,11 +161,14 @@ export function drawCompare(app, into) {
       : "Choose a run under “against” to compare with it (key c)."));
     return;
   }
+  const compared = app.change();
+  const isTime = compared?.unit === "s";
+  const text = (/** @type {number} */ value) => (isTime ? duration(value) : `${shortNumber(value)} hops`);
   /** @type {{job: number, change: number}[]} */
   const all = [];
   let sum = 0, shorter = 0, longer = 0;
   app.order().forEach((job) => {
-    const change = run.wait[job] - base.wait[job];
+    const change = compared?.values[job] ?? NaN;
     if (change !== change) return;
     sum += change;
     if (change < 0) shorter += 1;
@@ -174,13 +177,15 @@ export function drawCompare(app, into) {
   });
   const mean = all.length > 0 ? sum / all.length : 0;
   all.sort((a, b) => a.change - b.change || a.job - b.job);
+  const [less, more] = isTime ? ["wait less", "wait longer"] : ["are closer together", "are farther apart"];
+  const heading = (/** @type {string} */ words) => words[0].toUpperCase() + words.slice(1);
   const list = (/** @type {typeof all} */ some) => element("ol", {}, ...some.map(({ job, change }) => element("li", {},
-    jobLink(app, job), ` ${change < 0 ? "−" : "+"}${duration(Math.abs(change))}, size ${grouped(app.model.size[job])}`)));
+    jobLink(app, job), ` ${change < 0 ? "−" : "+"}${text(Math.abs(change))}, size ${grouped(app.model.size[job])}`)));
   into.replaceChildren(
     element("p", {}, `Run ${run.index + 1} (`, named(run.label), `) against run ${base.index + 1} (`, named(base.label), `): of ${grouped(all.length)} jobs, `,
-      `${grouped(shorter)} wait less, ${grouped(longer)} wait longer, ${grouped(all.length - shorter - longer)} wait the same; the mean wait changes by `,
-      element("b", { id: "mean-change", "data-value": `${mean}` }, `${mean < 0 ? "−" : "+"}${duration(Math.abs(mean))}`), "."),
+      !isTime && "all wait the same; ", `${grouped(shorter)} ${less}, ${grouped(longer)} ${more}, ${grouped(all.length - shorter - longer)} are unchanged; the mean ${isTime ? "wait" : "pairwise L1"} changes by `,
+      element("b", { id: "mean-change", "data-value": `${mean}` }, `${mean < 0 ? "−" : "+"}${text(Math.abs(mean))}`), "."),
     element("div", { className: "columns" },
-      element("div", {}, element("h3", {}, "Wait less"), list(all.filter((one) => one.change < 0).slice(0, 10))),
-      element("div", {}, element("h3", {}, "Wait longer"), list(all.filter((one) => one.change > 0).slice(-10).reverse()))));
+      element("div", {}, element("h3", {}, heading(less)), list(all.filter((one) => one.change < 0).slice(0, 10))),
+      element("div", {}, element("h3", {}, heading(more)), list(all.filter((one) => one.change > 0).slice(-10).reverse()))));
 }

@@ -190,7 +190,7 @@ export class TimeLine {
     context.strokeStyle = colours.grid;
     context.strokeRect(GUTTER + 0.5, strip.y + 0.5, this.plot() - 1, strip.height - 1);
     this.label(context, strip, isLoad ? "busy" : "waiting");
-    this.label(context, strip, isLoad ? "100 %" : grouped(top, top < 10 ? 1 : 0), 14);
+    this.label(context, strip, isLoad ? "100 %" : grouped(top, top < 10 && top % 1 > 0 ? 1 : 0), 14);
   }
 
   /** Names of bars that are large enough, and rows. @param {CanvasRenderingContext2D} context @param {Strip} strip */
@@ -244,16 +244,17 @@ export class TimeLine {
     }
   }
 
-  /** Sums of changes of the wait in order of submission, for means over windows. */
+  /** Sums of changes in order of submission, for means over windows. */
   changeSums() {
     const { app } = this, { model } = app;
     const run = app.run(), base = app.base();
     const key = `${run.index} ${base?.index} ${app.version}`;
     if (this.changes?.key === key || !base) return this.changes;
+    const changes = app.change()?.values ?? new Float64Array(model.jobs).fill(NaN);
     const submits = [], sums = [0];
     let sum = 0;
     for (let i = 0; i < model.jobs; i++) {
-      const change = run.wait[i] - base.wait[i];
+      const change = changes[i];
       if (change !== change || (app.mask && !app.mask[i])) continue;
       submits.push(model.submit[i]);
       sums.push((sum += change));
@@ -262,7 +263,7 @@ export class TimeLine {
     return this.changes;
   }
 
-  /** Mean change of the wait of the jobs submitted in each 6 pixels. @param {CanvasRenderingContext2D} context @param {Strip} strip */
+  /** Mean change of the wait, or of pairwise L1, of the jobs submitted in each 6 pixels. @param {CanvasRenderingContext2D} context @param {Strip} strip */
   drawChange(context, strip) {
     const { view, colours } = this.app;
     const of = this.changeSums(), base = this.app.base();
@@ -295,16 +296,18 @@ export class TimeLine {
     context.textAlign = "left";
     context.fillStyle = colours.soft;
     if (largest === 0) {
-      context.fillText("no wait differs here", GUTTER + 6, strip.y + 10);
+      context.fillText("no job differs here", GUTTER + 6, strip.y + 10);
       return;
     }
     context.textAlign = "right";
-    context.fillText(`full height: ${duration(most)}`, this.width - 8, strip.y + 8);
-    this.label(context, strip, "wait");
+    const change = this.app.change();
+    const isTime = change?.unit === "s";
+    context.fillText(`full height: ${isTime ? duration(most) : grouped(most, 1)}`, this.width - 8, strip.y + 8);
+    this.label(context, strip, isTime ? "wait" : "pairwise L1");
     this.label(context, strip, "change", 14);
     context.textAlign = "left";
-    context.fillText(`longer in run ${this.app.run().index + 1}`, GUTTER + 6, strip.y + 8);
-    context.fillText(`longer in run ${base.index + 1}`, GUTTER + 6, strip.y + strip.height - 8);
+    context.fillText(`${isTime ? "longer" : "more"} in run ${this.app.run().index + 1}`, GUTTER + 6, strip.y + 8);
+    context.fillText(`${isTime ? "longer" : "more"} in run ${base.index + 1}`, GUTTER + 6, strip.y + strip.height - 8);
   }
 
   /** Draws the cursor, and the jobs under the pointer, selected, or waited for. */

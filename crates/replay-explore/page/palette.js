@@ -93,7 +93,7 @@ function hide(index, mask) {
 
 /** The value of a place from 0 to 1 on a logarithmic scale. @param {Colouring} of @param {number} place */
 export function scaleValue(of, place) {
-  return of.low + Math.expm1(place * (Math.log1p(of.high - of.low) || 1));
+  return of.low + Math.expm1(place * Math.log1p(of.high - of.low));
 }
 
 /** The scale as a CSS gradient. */

@@ -51,7 +51,7 @@ export function drawLegend(app, into) {
     into.replaceChildren(...chips, of.shared ? element("small", {}, "others repeat these colours") : "");
     return;
   }
-  const marks = [0, 0.25, 0.5, 0.75, 1].map((at) => element("span", {}, text(scaleValue(of, at))));
+  const marks = [...new Set([0, 0.25, 0.5, 0.75, 1].map((at) => text(scaleValue(of, at))))].map((mark) => element("span", {}, mark));
   into.replaceChildren(element("span", { className: "chip" }, of.choice.label), element("div", { className: "scale" },
     element("div", { className: "ramp", style: `background:${gradient()}` }), element("div", { className: "marks" }, ...marks)));
 }

@@ -405,7 +405,7 @@ export class TimeLine {
       notes.push(`${grouped(narrow)} of ${grouped(sorted.length)} bars are narrower than a pixel and merge into density`);
     }
     if (run.packed) notes.push("rows are packed and do not show processors: the run has no placements (--placements writes them)");
-    else if (model.machine.moves) notes.push("rows are the slots at the start; jobs move between slots while they run");
+    else if (model.machine.moves) notes.push("rows are slots, host by host; jobs share hosts, and the slot that a job has on its host is arbitrary");
     else notes.push(`rows are ${model.machine.unit} ${model.machine.order}`);
     if (this.app.colouringOf(run).shared) notes.push("distant jobs may share a colour");
     return notes;

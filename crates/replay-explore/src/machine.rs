@@ -16,6 +16,8 @@ pub struct Rows {
     processors: Vec<NodeId>,
     /// Row of each processor.
     of: Vec<u32>,
+    /// Number of slots of a host; 1 on machines other than clusters.
+    levels: u32,
 }
 
 impl Rows {
@@ -45,7 +47,25 @@ impl Rows {
                 *at = row;
             }
         }
-        Self { name, processors, of }
+        let levels = topology.cluster().map_or(1, |cluster| cluster.levels());
+        Self { name, processors, of, levels }
+    }
+
+    /// Moves an allocation to free slots of its hosts, because jobs that share a host move from slot to slot while they run.
+    /// `ends` has the end of the last allocation on each row; allocations must be passed in order of their starts.
+    pub fn share_hosts(&self, on: &mut Vec<u32>, [start, end]: [i64; 2], ends: &mut Vec<i64>) {
+        if self.levels < 2 {
+            return;
+        }
+        ends.resize(self.processors.len(), i64::MIN);
+        for row in &mut *on {
+            let host = *row - *row % self.levels;
+            let free = (host..host + self.levels).find(|&slot| ends[slot as usize] <= start);
+            *row = free.unwrap_or(*row);
+            ends[*row as usize] = end;
+        }
+        on.sort_unstable();
+        on.dedup();
     }
 
     /// Returns the row of a processor; `None` if the machine does not have the processor.
@@ -123,8 +143,20 @@ mod tests {
             assert!(of.into_iter().eq(0..topology.slots() as u32), "{machine}");
             assert_eq!(rows.of(topology.slots() as i64), None, "{machine}");
         }
-        // Slots of a host are adjacent.
+        let mut ends = Vec::new();
+        let tree = Rows::new(&"tree:2x2".parse().expect("a machine"));
+        let mut on = vec![0, 3];
+        tree.share_hosts(&mut on, [0, 9], &mut ends);
+        assert_eq!((on, ends.len()), (vec![0, 3], 0));
+        // Slots of a host are adjacent, and a second job on the host gets the other slot.
         let rows = Rows::new(&"cluster:6x2".parse().expect("a machine"));
         assert_eq!([rows.of(1), rows.of(7)], [Some(2), Some(3)]);
+        for (times, expected) in
+            [([0, 9], [2, 4]), ([5, 8], [3, 5]), ([8, 10], [3, 5]), ([9, 12], [2, 4])]
+        {
+            let mut on = vec![2, 4];
+            rows.share_hosts(&mut on, times, &mut ends);
+            assert_eq!(on, expected);
+        }
     }
 }

@@ -268,8 +268,10 @@ impl Placements<'_> {
         }
         let [mut job, mut later, mut longer, mut counts, mut gaps, mut lengths] =
             [(); 6].map(|()| Vec::new());
+        let mut busy = Vec::new();
         for i in order {
-            let (at, on) = &all[i];
+            let (at, on) = &mut all[i];
+            rows.share_hosts(on, [starts[i], ends[i]], &mut busy);
             job.push(self.places[*at] as i64);
             later.push(starts[i] - self.starts[*at]);
             longer.push(ends[i] - starts[i] - self.lasts[*at]);

@@ -3,7 +3,7 @@
 import { css, gradient, scaleValue } from "./palette.js";
 import { duration, grouped, instant, shortNumber } from "./format.js";
 import { freeDuringWait, startedMeanwhile } from "./reasons.js";
-import { jobName } from "./model.js";
+import { jobName, orderBy } from "./model.js";
 
 /** @typedef {import("./main.js").App} PanelApp @typedef {import("./model.js").JobColumn} PanelColumn */
 /** @typedef {Node | string | null | undefined | false} Child */
@@ -164,28 +164,25 @@ export function drawCompare(app, into) {
   const compared = app.change();
   const isTime = compared?.unit === "s";
   const text = (/** @type {number} */ value) => (isTime ? duration(value) : `${shortNumber(value)} hops`);
-  /** @type {{job: number, change: number}[]} */
-  const all = [];
+  const order = app.order();
+  const changes = Float64Array.from(order, (job) => compared?.values[job] ?? NaN);
+  const all = orderBy(changes);
   let sum = 0, shorter = 0, longer = 0;
-  app.order().forEach((job) => {
-    const change = compared?.values[job] ?? NaN;
-    if (change !== change) return;
-    sum += change;
-    if (change < 0) shorter += 1;
-    if (change > 0) longer += 1;
-    all.push({ job, change });
-  });
+  for (const place of all) {
+    sum += changes[place];
+    if (changes[place] < 0) shorter += 1;
+    if (changes[place] > 0) longer += 1;
+  }
   const mean = all.length > 0 ? sum / all.length : 0;
-  all.sort((a, b) => a.change - b.change || a.job - b.job);
   const [less, more] = isTime ? ["wait less", "wait longer"] : ["are closer together", "are farther apart"];
   const heading = (/** @type {string} */ words) => words[0].toUpperCase() + words.slice(1);
-  const list = (/** @type {typeof all} */ some) => element("ol", {}, ...some.map(({ job, change }) => element("li", {},
-    jobLink(app, job), ` ${change < 0 ? "−" : "+"}${text(Math.abs(change))}, size ${grouped(app.model.size[job])}`)));
+  const list = (/** @type {Int32Array} */ places) => element("ol", {}, ...Array.from(places, (place) => element("li", {}, jobLink(app, order[place]),
+    ` ${changes[place] < 0 ? "−" : "+"}${text(Math.abs(changes[place]))}, size ${grouped(app.model.size[order[place]])}`)));
   into.replaceChildren(
     element("p", {}, `Run ${run.index + 1} (`, named(run.label), `) against run ${base.index + 1} (`, named(base.label), `): of ${grouped(all.length)} jobs, `,
       !isTime && "all wait the same; ", `${grouped(shorter)} ${less}, ${grouped(longer)} ${more}, ${grouped(all.length - shorter - longer)} are unchanged; the mean ${isTime ? "wait" : "pairwise L1"} changes by `,
       element("b", { id: "mean-change", "data-value": `${mean}` }, `${mean < 0 ? "−" : "+"}${text(Math.abs(mean))}`), "."),
     element("div", { className: "columns" },
-      element("div", {}, element("h3", {}, heading(less)), list(all.filter((one) => one.change < 0).slice(0, 10))),
-      element("div", {}, element("h3", {}, heading(more)), list(all.filter((one) => one.change > 0).slice(-10).reverse()))));
+      element("div", {}, element("h3", {}, heading(less)), list(all.slice(0, Math.min(shorter, 10)))),
+      element("div", {}, element("h3", {}, heading(more)), list(all.slice(all.length - Math.min(longer, 10)).reverse()))));
 }

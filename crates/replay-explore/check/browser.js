@@ -185,6 +185,16 @@ test("the mouse and the keys zoom, pan, select and filter", async () => {
   assert.ok(passed[0] > 10 && passed[0] < 5000);
   const csv = await page.evaluate(() => window.replay.table.csv());
   assert.equal(csv.trimEnd().split("\n").length, passed[0] + 1);
+  // Every column sorts, also one of fractions.
+  for (const name of ["wait", "bounded_slowdown", "distance"]) {
+    await page.evaluate((column) => window.replay.sortBy(column), name);
+    await page.waitForFunction((column) => window.replay.view.sort === column && window.replay.dirty.size === 0, name);
+    const sorted = await page.$$eval("#jobs .space .row", (rows, column) => {
+      const at = window.replay.columns.findIndex((one) => one.name === column);
+      return rows.map((row) => Number(row.children[at].dataset.value));
+    }, name);
+    assert.ok(sorted.length > 10 && sorted.every((value, i) => i === 0 || sorted[i - 1] <= value), `${name} ${sorted}`);
+  }
   await page.waitForTimeout(400);
   assert.match(decodeURIComponent(page.url()), /filter=size\+>\+32\+and\+wait\+>\+1h/);
   await page.fill("#filter", "siz > 3");

@@ -150,5 +150,11 @@ test("jobs without processors get free rows", () => {
     }
   }
   assert.equal(run.all.rows, 2);
-  assert.deepEqual([...orderBy(Float64Array.of(3, NaN, -1, 3))], [2, 0, 3]);
+});
+
+test("numbers of every kind are put in order", () => {
+  for (const [values, expected] of [
+    [[3, NaN, -1, 3], [2, 0, 3]], [[1.5, 1.25, 2, 1.25], [1, 3, 0, 2]], [[2 ** 52, 5, 2 ** 52 + 1, NaN, -4], [4, 1, 0, 2]],
+    [[], []], [[NaN], []], [[7], [0]], [[0, -0, Infinity, 1], [0, 1, 3, 2]],
+  ]) assert.deepEqual([...orderBy(Float64Array.from(values))], expected, `${values}`);
 });

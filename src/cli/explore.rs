@@ -195,7 +195,7 @@ fn explanations(
     let stop = cancel_token(true);
     let mut explained = Vec::new();
     for name in names {
-        let job = name.number(&cell.trace.workload, notation)?;
+        let job = name.number(&cell.trace.workload, notation).map_err(|e| e.within("--explain"))?;
         let starts = explain(cell, job, &stop).map_err(Failure::data)?;
         let steps = steps(&parts(&starts, &cell.trace.topology, notation));
         let steps = steps.into_iter().map(|step| (step.topic.to_string(), step.text)).collect();

@@ -153,7 +153,7 @@ enum Command {
     /// tried, the reasons for refusals, and the selected candidate. Depending on the allocator, the placements are
     /// candidates (with scores and tie values), frames, runs of free processors, or blocks.
     Explain(explain::ExplainArgs),
-    /// Write one self-contained page of HTML to look into runs: the schedule, the machine, the queue.
+    /// Write one page of HTML to look into runs: schedule, machine and queue.
     ///
     /// The page shows one to four runs of a trace: jobs as bars over time, the machine at an instant, the jobs that a job
     /// waited for, differences between two runs, and tables that can be sorted and filtered. The runs are read from

@@ -287,7 +287,7 @@ export class App {
     byId("instant").textContent = instant(this.view.cursor, this.model.epoch);
     const run = this.run(), { machine } = this.model;
     const busy = run.busy.at(this.view.cursor);
-    byId("state").textContent = `${grouped(busy)} of ${grouped(machine.points)} ${machine.unit} busy, ${grouped(run.waiting.at(this.view.cursor))} waiting`;
+    byId("state").textContent = `${grouped(busy)} of ${grouped(machine.points)} ${machine.unit} busy, ${grouped(run.waiting.at(this.view.cursor))} waiting${machine.layout ? `; ${machine.layout}` : ""}`;
   }
 
   drawTable() {
@@ -710,6 +710,8 @@ export class App {
     const read = parseFragment(location.hash, initial, this.model.runs.length, (number) => this.indexOf(number));
     if (!TABS.includes(read.tab)) read.tab = "jobs";
     this.set(read);
+    // The row of the job exists after the next frame.
+    if (read.job >= 0) requestAnimationFrame(() => requestAnimationFrame(() => this.table.show(read.job)));
   }
 
   start() {

@@ -23,7 +23,6 @@ use replay_experiment::explained::steps::{parts, steps};
 use replay_experiment::files::ResultFolder;
 use replay_experiment::{Cell, Measure, RunContext, run_cell};
 use replay_explore::{Explanation, MOST_RUNS, PageError, RunFolder, RunTables, Subject, page};
-use replay_results::frame;
 
 /// Name of the page without `--write`.
 const DEFAULT_PAGE: &str = "explore.html";
@@ -166,21 +165,8 @@ fn computed(
             Err(error) if error.is_stopped() => return Ok(None),
             Err(error) => return Err(Failure::data(error.cause)),
         };
-        let rows = |frame: polars::prelude::PolarsResult<_>| frame.map_err(Failure::data);
-        let jobs: Vec<_> = result.job_rows().collect();
-        let allocations: Vec<_> = result.allocation_rows().collect();
-        let placements = match args.no_placements {
-            true => None,
-            false => Some(rows(frame(&allocations))?),
-        };
-        runs.push(RunTables {
-            key: result.key.clone(),
-            from: None,
-            run: rows(frame([&result]))?,
-            jobs: rows(frame(&jobs))?,
-            placements,
-            explained: explanations(cell, &args.explain, &notation)?,
-        });
+        let explained = explanations(cell, &args.explain, &notation)?;
+        runs.push(RunTables::of(&result, explained).map_err(Failure::data)?);
     }
     let subject = Subject { trace: key.trace, notation, topology: first.trace.topology.clone() };
     Ok(Some((subject, runs)))

@@ -11,7 +11,7 @@ mod runs;
 
 use std::fmt::Write;
 
-use polars::prelude::DataFrame;
+use polars::prelude::{DataFrame, PolarsResult};
 use serde::Serialize;
 use serde_json::json;
 
@@ -21,10 +21,11 @@ use columns::Columns;
 use machine::Rows;
 use replay_engine::topology::Topology;
 use replay_engine::workload::Notation;
-use replay_experiment::RunKey;
 use replay_experiment::files::ResultError;
 use replay_experiment::sweep::Build;
+use replay_experiment::{RunKey, RunResult};
 use replay_output::report::page::BEGINNING;
+use replay_results::frame;
 use replay_results::read::ReadError;
 
 /// Maximum number of runs of a page.
@@ -144,6 +145,18 @@ pub enum PageError {
 }
 
 impl RunTables {
+    /// Returns the tables of a run that kept its jobs. Without allocations, the tables have no placements.
+    ///
+    /// # Errors
+    /// [`PolarsError`](polars::prelude::PolarsError) never for the tables of the project; see [`frame()`].
+    pub fn of(result: &RunResult, explained: Vec<Explanation>) -> PolarsResult<Self> {
+        let jobs: Vec<_> = result.job_rows().collect();
+        let allocations: Vec<_> = result.allocation_rows().collect();
+        let placements = (!allocations.is_empty()).then(|| frame(&allocations)).transpose()?;
+        let (key, run) = (result.key.clone(), frame([result])?);
+        Ok(Self { key, from: None, run, jobs: frame(&jobs)?, placements, explained })
+    }
+
     /// Leaves out the processors of the jobs, and the measures of their placements.
     pub fn without_placements(self) -> Self {
         Self { placements: None, jobs: self.jobs.drop_many(runs::MEASURES), ..self }

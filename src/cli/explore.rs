@@ -16,7 +16,7 @@ use super::strategy_selection;
 use super::write::{NamedOutput, OutputFile, check_apart};
 use replay_engine::number::{counted, grouped};
 use replay_engine::registries::Registries;
-use replay_engine::topology::Topology;
+use replay_engine::topology::{Topology, split_name};
 use replay_engine::workload::Notation;
 use replay_experiment::explained::explain;
 use replay_experiment::explained::steps::{parts, steps};
@@ -97,7 +97,7 @@ pub fn run(
                 return Ok(Exit::Interrupted);
             }
         },
-        false => stored(args)?,
+        false => stored(registries, args)?,
     };
     if args.no_placements {
         runs = runs.into_iter().map(RunTables::without_placements).collect();
@@ -193,7 +193,10 @@ fn explanations(
 }
 
 /// Reads the runs of the folders, which must replay the same trace on the same machine.
-fn stored(args: &ExploreArgs) -> Result<(Subject, Vec<RunTables>), Failure> {
+fn stored(
+    registries: &Registries,
+    args: &ExploreArgs,
+) -> Result<(Subject, Vec<RunTables>), Failure> {
     let mut folders = Vec::new();
     for path in &args.folders {
         let read = ResultFolder::read(path, RunFolder::read, PageError::is_transient);
@@ -241,9 +244,8 @@ fn stored(args: &ExploreArgs) -> Result<(Subject, Vec<RunTables>), Failure> {
         )));
     }
     let record = folder.manifest().trace(&first.key.trace).cloned().unwrap_or_default();
-    let topology: Topology = first.key.topology.parse().map_err(|error| {
-        let machine = &first.key.topology;
-        Failure::data(anyhow::anyhow!("{}: machine {machine}: {error}", folder.name()))
+    let topology = machine(registries, &first.key.topology).map_err(|problem| {
+        Failure::data(anyhow::anyhow!("the machine of {}: {problem}", folder.name()))
     })?;
     let notation = Notation {
         epoch: record.unix_start_time,
@@ -252,4 +254,15 @@ fn stored(args: &ExploreArgs) -> Result<(Subject, Vec<RunTables>), Failure> {
     let tables = runs.iter().map(|(folder, run)| folder.tables(run).map_err(Failure::data));
     let tables = tables.collect::<Result<Vec<_>, _>>()?;
     Ok((Subject { trace: first.key.trace.clone(), notation, topology }, tables))
+}
+
+/// Returns the machine with this name, which may be the name of a file.
+///
+/// # Errors
+/// A message if the name is unknown or the file cannot be read.
+fn machine(registries: &Registries, name: &str) -> Result<Topology, String> {
+    match registries.machine_files.as_ref().filter(|_| split_name(name).is_some()) {
+        Some(files) => files.read(name).map(|file| file.topology),
+        None => name.parse::<Topology>().map_err(|error| error.to_string()),
+    }
 }

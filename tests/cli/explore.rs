@@ -9,6 +9,7 @@ trials!(
     a_job_has_fewer_than_twelve_bytes_without_placements,
     refuses_what_a_page_cannot_show,
     replaces_only_pages,
+    machines_of_files_are_read_again,
     names_do_not_end_the_script,
 );
 
@@ -110,6 +111,21 @@ fn replaces_only_pages() {
     dir.replay("explore --jobs 10 --write notes.txt").code(2).says("is not a page of HTML");
     dir.replay("explore --jobs 10 --write explore.html -q").code(0);
     dir.replay("explore --jobs 10 -q").code(0);
+}
+
+fn machines_of_files_are_read_again() {
+    let conf = "SwitchName=a Nodes=n[0-3]\nSwitchName=b Nodes=n[4-7]\nSwitchName=r Switches=a,b\n";
+    let trace = "; MaxProcs: 8\n1 0 0 5 6\n2 1 0 5 2\n";
+    let dir = Dir::new().file("two.swf", trace).file("t.conf", conf);
+    let grid = "--trace two.swf --machine t.conf --alloc slurm-tree -q";
+    dir.replay(&format!("{grid} --placements --no-plots --out out")).code(0);
+    dir.replay("explore out -q --write folder.html").code(0);
+    dir.replay(&format!("explore {grid} --write options.html")).code(0);
+    let [folder, options] = ["folder.html", "options.html"].map(|name| page(&dir, name));
+    assert_eq!(data(&folder), data(&options));
+    assert_eq!(header(&folder)["machine"]["groups"], serde_json::json!([[0, "a"], [4, "b"]]));
+    std::fs::remove_file(dir.path("t.conf")).expect("removed");
+    dir.replay("explore out -q").code(3).says("the machine of out: ").says("t.conf");
 }
 
 fn names_do_not_end_the_script() {

@@ -53,6 +53,8 @@ pub struct Runs {
     seconds: f64,
     /// Dates and ids of each trace, by name.
     notations: HashMap<String, Notation>,
+    /// Machines by name.
+    machines: HashMap<String, Topology>,
 }
 
 /// Indices of a run in its grid: trace, copy, scheduler, strategy, seed. Runs are ordered by their indices.
@@ -295,7 +297,9 @@ pub fn run(
     // A page without the ids of the log is complete but for them, so an unreadable file of ids is no reason to fail.
     let noted = workloads.map(|one| (one.name.clone(), Notation::of(one).unwrap_or_default()));
     let notations = noted.collect();
-    Ok(Runs { results, strategies, seconds, notations })
+    let machines = traces.iter().map(|trace| &trace.topology);
+    let machines = machines.map(|machine| (machine.to_string(), machine.clone())).collect();
+    Ok(Runs { results, strategies, seconds, notations, machines })
 }
 
 /// Converts a failure to write files to an exception.
@@ -383,8 +387,8 @@ impl Runs {
         if chosen.iter().any(|result| result.jobs.is_empty()) {
             return Err(usage("the jobs were not kept; use replay.run(..., jobs=True)"));
         }
-        let machine = first.key.topology.parse::<Topology>();
-        let topology = machine.map_err(|error| usage(&error.to_string()))?;
+        let machine = self.machines.get(&first.key.topology).cloned();
+        let topology = machine.ok_or_else(|| usage("the machine of the runs is unknown"))?;
         let trace = first.key.trace.clone();
         let notation = self.notations.get(&trace).cloned().unwrap_or_default();
         let subject = Subject { trace, notation, topology };

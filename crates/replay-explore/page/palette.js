@@ -48,8 +48,8 @@ export function colouring(choice, values, mask, dark) {
   const index = new Uint8Array(values.length);
   /** @type {Rgb[]} */
   const table = new Array(256).fill([0, 0, 0]);
-  table[HIDDEN] = dark ? [52, 58, 66] : [222, 225, 229];
-  table[ABSENT_COLOUR] = dark ? [120, 126, 134] : [150, 155, 162];
+  table[HIDDEN] = dark ? [82, 89, 99] : [188, 193, 200];
+  table[ABSENT_COLOUR] = dark ? [138, 144, 152] : [130, 136, 144];
   /** @type {Colouring["categories"]} */
   let categories = [];
   let low = Infinity, high = -Infinity;

@@ -1,6 +1,6 @@
 // Tables: the jobs, with only the rows on screen as elements; groups of jobs; the metrics of the runs.
 
-import { csvField, grouped, shortNumber } from "./format.js";
+import { csvField, duration, grouped, shortNumber } from "./format.js";
 import { element, named, shownValue, title } from "./panels.js";
 import { jobName } from "./model.js";
 
@@ -150,7 +150,7 @@ export function drawSheet(sheet, into, sort, sortBy, choose) {
   const head = sheet.head.map((name, i) => element("th", { scope: "col", "aria-sort": i === sort.column ? (sort.down ? "descending" : "ascending") : "none" },
     element("button", { type: "button", onclick: () => sortBy(i) }, named(title(name)), i === sort.column ? (sort.down ? " ▾" : " ▴") : "")));
   const body = rows.map((row) => element("tr", { className: choose ? "choose" : "", onclick: () => choose?.(row) }, ...row.map((value, i) =>
-    typeof value === "number" ? element("td", { className: "number", "data-value": `${value}` }, i === 0 ? `${value}` : shortNumber(value))
+    typeof value === "number" ? element("td", { className: "number", "data-value": `${value}` }, i === 0 ? `${value}` : /(wait|run_time)$/.test(sheet.head[i]) ? duration(value) : shortNumber(value))
       : element("td", {}, named(i === 0 ? title(value) : value)))));
   into.replaceChildren(element("table", { className: "sheet" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body)),
     element("p", { className: "soft" }, `${grouped(rows.length)} rows`));

@@ -40,6 +40,7 @@ pub use replay_engine::{
     swf, table, topology, workload,
 };
 pub use replay_experiment as experiment;
+pub use replay_explore as explore;
 pub use replay_import as import;
 pub use replay_mesh as mesh;
 pub use replay_network as network;

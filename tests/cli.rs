@@ -18,6 +18,7 @@ mod cli {
     pub mod compare;
     pub mod down;
     pub mod explain;
+    pub mod explore;
     pub mod fetch;
     pub mod figures;
     pub mod files;
@@ -100,6 +101,7 @@ files!(
     sidecars,
     site_ids,
     explain,
+    explore,
     fetch,
     compare,
     intervals,

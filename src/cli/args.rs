@@ -35,7 +35,7 @@ pub struct GridArgs {
     #[arg(long, short, value_name = "TRACE", help_heading = "Grid")]
     pub trace: Vec<String>,
 
-    /// Set the machine: 10x10, torus:8x8, blue-waters, ... [default: from the trace].
+    /// Set the machine: 10x10, torus:8x8, ... [default: from the trace].
     ///
     /// Further machines: hypercube:7; cluster:100x2; torus[x]:16x24, which wraps around only in x; torus:4x4x4*2 with
     /// two processors at every point, where a job receives whole points; tree:4x8x18 and block[18,72]:8x18; the systems

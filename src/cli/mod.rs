@@ -27,6 +27,7 @@ pub mod embed;
 mod eta;
 mod exit;
 mod explain;
+mod explore;
 mod fetch;
 mod figure_args;
 mod import;
@@ -152,6 +153,12 @@ enum Command {
     /// tried, the reasons for refusals, and the selected candidate. Depending on the allocator, the placements are
     /// candidates (with scores and tie values), frames, runs of free processors, or blocks.
     Explain(explain::ExplainArgs),
+    /// Write one page of HTML to look into runs: schedule, machine and queue.
+    ///
+    /// The page shows one to four runs of a trace: jobs as bars over time, the machine at an instant, the jobs that a job
+    /// waited for, differences between two runs, and tables that can be sorted and filtered. The runs are read from
+    /// folders, or the options of the main job give a grid that is run.
+    Explore(explore::ExploreArgs),
     /// Compare runs of the same jobs, job by job, with confidence intervals.
     Compare(compare::CompareArgs),
     /// Write one self-contained page of HTML from folders of results.
@@ -314,6 +321,7 @@ fn run_program(invocation: Invocation<'_>) -> Exit {
         Some(Command::Merge(args)) => merge::run(registries, &args, invocation),
         Some(Command::Show(args)) => show::run(registries, &args, invocation),
         Some(Command::Explain(args)) => explain::run(registries, &args, invocation),
+        Some(Command::Explore(args)) => explore::run(registries, &args, invocation),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Report(args)) => report::run(&args, invocation.program),
         Some(Command::Search(args)) => search::run(registries, &args, invocation),

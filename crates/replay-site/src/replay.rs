@@ -122,7 +122,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Returns the next instant at which something happens; `None` if nothing happens any more.
-    fn next_instant(&self) -> Option<i64> {
+    pub fn next_instant(&self) -> Option<i64> {
         let arrival = self.arrivals.last().map(|&job| self.jobs[job].eligible);
         let end = self.ends.peek().map(|&Reverse((at, _))| at);
         let is_waiting = !self.controller.waiting().is_empty();

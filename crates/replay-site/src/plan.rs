@@ -56,31 +56,42 @@ impl Plan {
         overlapping.into_iter().any(|slot| !nodes.is_subset(&slot.free))
     }
 
-    /// Splits the slot that contains `at`, unless a slot begins or ends there. Returns the index of the slot from `at`
-    /// on; `None` if the plan ends before.
-    fn split(&mut self, at: i64) -> Option<usize> {
-        let index = self.slots.iter().position(|slot| slot.end > at)?;
-        if self.slots[index].begin >= at {
-            return Some(index);
-        }
-        let mut after = self.slots[index].clone();
-        self.slots[index].end = at;
+    /// Splits a slot at `at`, which must not be before the slot or after its end.
+    fn split(&mut self, slot: usize, at: i64) {
+        let mut after = self.slots[slot].clone();
+        self.slots[slot].end = at;
         after.begin = at;
-        self.slots.insert(index + 1, after);
+        self.slots.insert(slot + 1, after);
         self.created += 1;
-        Some(index + 1)
     }
 
-    /// Takes nodes from `begin` to `end`, at least for `resolution` seconds. What is beyond the end of the plan is cut.
-    /// Afterwards at most one pair of neighbours with equal nodes is joined.
+    /// Takes nodes from `begin` to `end`, at least for `resolution` seconds. What is before or after the plan is cut.
+    ///
+    /// An entry at the begin of the plan leaves an empty slot before it, once in a plan. Afterwards at most one pair of
+    /// neighbours with equal nodes is joined.
     pub fn enter(&mut self, nodes: &NodeSet, begin: i64, end: i64, resolution: i64) {
+        let begin = begin.max(self.begin());
         let end = end.max(begin + resolution);
-        let Some(first) = self.split(begin) else { return };
-        let after = self.split(end).unwrap_or(self.slots.len());
-        for slot in &mut self.slots[first..after] {
-            slot.free.subtract(nodes);
+        let Some(before) = self.slots.iter().position(|slot| slot.end >= begin) else { return };
+        if self.slots[before].end > begin {
+            self.split(before, begin);
         }
-        let pairs = first.saturating_sub(1)..after.min(self.slots.len() - 1);
+        let mut after = self.slots.len();
+        for slot in before + 1.. {
+            if slot >= self.slots.len() {
+                break;
+            }
+            if end < self.slots[slot].end {
+                self.split(slot, end);
+            }
+            self.slots[slot].free.subtract(nodes);
+            if end == self.slots[slot].end {
+                after = slot + 1;
+                break;
+            }
+        }
+        // Pairs from the slot before the one that the entry follows to the slot after the entry.
+        let pairs = before.saturating_sub(1)..after.min(self.slots.len() - 1);
         let equal = pairs.into_iter().find(|&at| self.slots[at].free == self.slots[at + 1].free);
         if let Some(at) = equal {
             self.slots[at].end = self.slots[at + 1].end;
@@ -115,6 +126,7 @@ mod tests {
         plan.enter(&set(&[3]), 900, 5000, 60);
         plan.enter(&set(&[2]), 0, 10, 60);
         let expected = [
+            (0, 0, "0-3"),
             (0, 60, "0-1,3"),
             (60, 300, "0-3"),
             (300, 600, "2-3"),
@@ -122,11 +134,11 @@ mod tests {
             (900, 1000, "0-2"),
         ];
         assert_eq!(spans(&plan), all(&expected));
-        assert_eq!(plan.created(), 5);
+        assert_eq!(plan.created(), 6);
         // Two pairs become equal; only the first is joined, and the number of slots stays.
         plan.enter(&set(&[0, 1]), 60, 300, 60);
-        assert_eq!(spans(&plan)[1], (60, 600, "2-3".to_string()));
-        assert_eq!(plan.created(), 5);
+        assert_eq!(spans(&plan)[2], (60, 600, "2-3".to_string()));
+        assert_eq!(plan.created(), 6);
         assert!(plan.clashes(&set(&[0]), 599, 601) && !plan.clashes(&set(&[0]), 600, 900));
         assert!(!plan.clashes(&set(&[3]), 1000, 2000));
     }

@@ -1,4 +1,6 @@
 //! Tables that `sacctmgr -P` and `sshare -P` print: columns separated by `|`, with a header line.
+//!
+//! A table whose header has no `|` may have columns that are separated by commas.
 
 use replay_engine::sanitize::{BYTE_ORDER_MARK, excerpt};
 
@@ -38,13 +40,15 @@ impl<'a> Dump<'a> {
         let mut lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty());
         let (line, header) =
             lines.next().ok_or_else(|| SiteError::new(file, 0, "the file is empty"))?;
-        if !header.contains('|') {
+        let separator = ['|', ','].into_iter().find(|&separator| header.contains(separator));
+        let separator = separator.ok_or_else(|| {
             let problem = "columns are not separated by \"|\"; print the table with the option -P";
-            return Err(SiteError::new(file, line, problem));
-        }
+            SiteError::new(file, line, problem)
+        })?;
         let fields = |text: &'a str| {
             let text = text.trim_end_matches('\r');
-            text.strip_suffix('|').unwrap_or(text).split('|').map(str::trim).collect::<Vec<_>>()
+            let text = if separator == '|' { text.strip_suffix('|').unwrap_or(text) } else { text };
+            text.split(separator).map(str::trim).collect::<Vec<_>>()
         };
         let columns = fields(header);
         let mut rows = Vec::new();

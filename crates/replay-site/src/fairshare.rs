@@ -33,7 +33,7 @@ pub struct ShareTree {
 pub struct FairShare {
     /// Usage; of an account the sum below it.
     pub usage: f64,
-    /// Share relative to the competitors of all levels (`NormShares`).
+    /// Share relative to the competitors (`NormShares`); under the classic rule those of all levels.
     pub norm_shares: f64,
     /// Usage relative to the root (`NormUsage`).
     pub norm_usage: f64,
@@ -114,7 +114,8 @@ impl ShareTree {
             let parent = self.parents[at];
             let share =
                 self.numbers[at].map(|number| ratio(f64::from(number), self.below[parent] as f64));
-            all[at].norm_shares = all[parent].norm_shares * share.unwrap_or(1.0);
+            let above = if fair_tree { 1.0 } else { all[parent].norm_shares };
+            all[at].norm_shares = above * share.unwrap_or(1.0);
             let among_siblings = ratio(totals[at], totals[parent]);
             all[at].effective_usage = match share {
                 _ if fair_tree => among_siblings,

@@ -16,10 +16,13 @@
 //! | [`plan`] | the plan of the backfill |
 //! | [`scheduler`] | main loop and backfill as a state machine |
 //! | [`replay`](mod@replay) | a replay of a list of jobs |
+//! | [`cases`] | priorities and fair shares of tables, for comparison with a controller |
 
 pub mod assoc;
 
+pub mod cases;
 pub mod conf;
+pub mod csv_table;
 pub mod dump;
 pub mod error;
 pub mod fairshare;

@@ -11,10 +11,10 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use replay_engine::lines::Lines;
 use replay_engine::sanitize::excerpt;
 use replay_engine::workload::sidecar::{TraceLine, is_beside};
 
+use crate::csv_table::CsvTable;
 use crate::error::{SiteError, unreadable};
 
 /// Values of a job in a sidecar.
@@ -89,64 +89,28 @@ impl Sidecar {
     /// # Errors
     /// [`SiteError`] if a column is missing or unknown, a value is not a number, or a job is given twice.
     pub fn read(input: impl Read, file: &str) -> Result<Self, SiteError> {
-        let mut lines = Lines::new(io::BufReader::new(input));
-        let (mut texts, mut trace) = (String::new(), None);
-        let mut numbers = Vec::new();
-        loop {
-            let line = lines.next(|line| String::from_utf8_lossy(line).trim_end().to_string());
-            let line = line.map_err(|e| SiteError::new(file, lines.number(), e.to_string()))?;
-            let Some(line) = line else { break };
-            let number = lines.number();
-            if line.starts_with('#') {
-                trace = TraceLine::parse(file, number, &line).or(trace);
-            } else if !line.trim().is_empty() {
-                texts.push_str(&line);
-                texts.push('\n');
-                numbers.push(number);
-            }
-        }
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .from_reader(texts.as_bytes());
-        let mut records = reader.records().zip(numbers);
-        let failed = |line: u64, e: csv::Error| SiteError::new(file, line, e.to_string());
-        let Some((header, line)) = records.next() else {
-            return Err(SiteError::new(file, 0, "there is no header"));
-        };
-        let header = header.map_err(|e| failed(line, e))?;
-        let columns: Vec<String> =
-            header.iter().map(|name| name.trim().to_ascii_lowercase()).collect();
-        for name in REQUIRED {
-            if !columns.iter().any(|column| column == name) {
-                return Err(SiteError::new(file, line, format!("the column {name} is missing")));
-            }
-        }
-        for name in &columns {
-            if !REQUIRED.iter().chain(&OPTIONAL).any(|known| known == name) {
+        let table = CsvTable::read(input, file, &REQUIRED)?;
+        for name in &table.columns {
+            let is_known = |known: &&str| known.eq_ignore_ascii_case(name);
+            if !REQUIRED.iter().chain(&OPTIONAL).any(|known| is_known(&known)) {
                 let known = [&REQUIRED[..], &OPTIONAL[..]].concat().join(", ");
                 let problem = format!("unknown column {}; known are {known}", excerpt(name));
-                return Err(SiteError::new(file, line, problem));
+                return Err(table.error(0, problem));
             }
         }
         let mut rows: HashMap<i64, SidecarRow> = HashMap::new();
-        for (record, line) in records {
-            let record = record.map_err(|e| failed(line, e))?;
-            if record.len() != columns.len() {
-                let problem =
-                    format!("{} fields, but the header has {}", record.len(), columns.len());
-                return Err(SiteError::new(file, line, problem));
-            }
-            let row = row(&columns, &record, line)
-                .map_err(|problem| SiteError::new(file, line, problem))?;
-            let job = row.job;
-            if let Some(first) = rows.insert(job, row) {
+        for row in &table.rows {
+            let read = self::row(&table, row)?;
+            let job = read.job;
+            if let Some(first) = rows.insert(job, read) {
                 let problem =
                     format!("job {job} is given twice; the first time on line {}", first.line);
-                return Err(SiteError::new(file, line, problem));
+                return Err(table.error(row.0, problem));
             }
         }
-        Ok(Self { file: file.to_string(), rows, trace })
+        let trace =
+            table.comments.iter().filter_map(|(line, text)| TraceLine::parse(file, *line, text));
+        Ok(Self { file: file.to_string(), rows, trace: trace.last() })
     }
 
     /// Checks that the sidecar belongs to a trace with this name and digest.
@@ -174,30 +138,23 @@ impl Sidecar {
 }
 
 /// Parses a row.
-fn row(columns: &[String], record: &csv::StringRecord, line: u64) -> Result<SidecarRow, String> {
-    fn number<T: std::str::FromStr>(column: &str, text: &str) -> Result<T, String> {
-        text.parse().map_err(|_| format!("{column}: \"{}\" is not a whole number", excerpt(text)))
-    }
-    fn optional<T: std::str::FromStr>(column: &str, text: &str) -> Result<Option<T>, String> {
-        if text.is_empty() { Ok(None) } else { number(column, text).map(Some) }
-    }
-    let mut row = SidecarRow { line, ..SidecarRow::default() };
-    for (column, text) in columns.iter().zip(record) {
-        let text = text.trim();
-        match &column[..] {
-            "job" => row.job = number(column, text)?,
-            "user" => row.user = text.to_string(),
-            "account" => row.account = text.to_string(),
-            "partition" => row.partitions = text.split_whitespace().map(str::to_string).collect(),
-            "qos" => row.qos = text.to_string(),
-            "nice" => row.nice = optional(column, text)?.unwrap_or(0),
-            "eligible" => row.eligible = optional(column, text)?,
-            "priority" => row.priority = optional(column, text)?,
-            "cpus" => row.cpus = optional(column, text)?,
-            _ => row.reason = text.to_string(),
-        }
-    }
-    Ok(row)
+fn row(table: &CsvTable, row: &(u64, csv::StringRecord)) -> Result<SidecarRow, SiteError> {
+    let text = |name: &str| table.field(&row.1, name).unwrap_or_default();
+    let missing = || table.error(row.0, "job: a number is missing");
+    let whole = "a whole number";
+    Ok(SidecarRow {
+        line: row.0,
+        job: table.parsed(row, "job", whole)?.ok_or_else(missing)?,
+        user: text("user").to_string(),
+        account: text("account").to_string(),
+        partitions: text("partition").split_whitespace().map(str::to_string).collect(),
+        qos: text("qos").to_string(),
+        nice: table.parsed(row, "nice", whole)?.unwrap_or(0),
+        eligible: table.parsed(row, "eligible", whole)?,
+        priority: table.parsed(row, "priority", whole)?,
+        cpus: table.parsed(row, "cpus", whole)?,
+        reason: text("reason").to_string(),
+    })
 }
 
 /// Writes the header of a sidecar with all columns.

@@ -34,7 +34,9 @@ fn job(number: i64, submit: i64, nodes: u32, minutes: u32, priority: u32) -> Sit
 
 fn jobs(all: &[(i64, u32, u32, u32)]) -> Vec<SiteJob> {
     let numbered = (1..).zip(all);
-    numbered.map(|(number, &(at, nodes, limit, priority))| job(number, at, nodes, limit, priority)).collect()
+    numbered
+        .map(|(number, &(at, nodes, limit, priority))| job(number, at, nodes, limit, priority))
+        .collect()
 }
 
 /// A machine of `nodes` nodes with one partition.
@@ -93,7 +95,8 @@ fn a_plan_is_not_a_promise() {
 
 #[test]
 fn every_planned_job_is_protected() {
-    let with_limit = |limit| jobs(&[(0, 2, 100, 9), (10, 3, 60, 8), (10, 4, 60, 7), (10, 1, limit, 6)]);
+    let with_limit =
+        |limit| jobs(&[(0, 2, 100, 9), (10, 3, 60, 8), (10, 4, 60, 7), (10, 1, limit, 6)]);
     assert_eq!(instants(&site(4), &with_limit(300)), [0, 6000, 9600, 13_200]);
     let starts = starts(&site(4), &with_limit(150));
     assert_eq!(starts[3], (30, "3".to_string(), BACKFILL));

@@ -55,7 +55,11 @@ impl CsvTable {
         for name in required {
             match columns.iter().filter(|column| column.eq_ignore_ascii_case(name)).count() {
                 0 => {
-                    return Err(SiteError::new(file, line, format!("the column {name} is missing")));
+                    return Err(SiteError::new(
+                        file,
+                        line,
+                        format!("the column {name} is missing"),
+                    ));
                 }
                 1 => {}
                 _ => {

@@ -70,6 +70,12 @@ impl NodeSet {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
     }
 
+    /// Adds the nodes of `other` that are in `part`.
+    pub fn unite_part(&mut self, other: &Self, part: &Self) {
+        let words = other.words.iter().zip(&part.words);
+        self.words.iter_mut().zip(words).for_each(|(word, (other, part))| *word |= other & part);
+    }
+
     /// Removes the nodes of `other`.
     pub fn subtract(&mut self, other: &Self) {
         self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);

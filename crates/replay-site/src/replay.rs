@@ -71,6 +71,8 @@ pub struct Replay<'a> {
     end_of: Vec<Option<i64>>,
     /// Last full pass of the main loop; at first the first arrival.
     last_full: i64,
+    /// Whether a pass of the main loop may differ from the last one.
+    is_stale: bool,
     /// From when the backfill is due.
     backfill_due: i64,
     /// Whether something has changed since the last pass of the backfill.
@@ -101,6 +103,7 @@ impl<'a> Replay<'a> {
             ends: BinaryHeap::new(),
             end_of: vec![None; jobs.len()],
             last_full: first,
+            is_stale: true,
             backfill_due: first + site.scheduler.interval,
             is_changed: false,
             last_calculation: first,
@@ -130,12 +133,13 @@ impl<'a> Replay<'a> {
             // Nothing runs and nothing arrives: what does not start after all loops have run does not start.
             let settings = &self.site.scheduler;
             let longest = self.period().max(settings.full_interval).max(settings.interval);
-            if !is_waiting || self.last_full.max(since) > since + 2 * longest {
+            if !is_waiting || self.last_calculation > since + 2 * longest {
                 return None;
             }
         }
         let timers = [
-            is_waiting.then(|| self.last_full + self.site.scheduler.full_interval),
+            (is_waiting && self.is_stale)
+                .then(|| self.last_full + self.site.scheduler.full_interval),
             (is_waiting && self.is_changed && self.site.scheduler.backfill)
                 .then_some(self.backfill_due),
             (is_waiting || self.controller.running() > 0)
@@ -168,6 +172,11 @@ impl<'a> Replay<'a> {
     /// Advances to the next instant and returns it; `None` if the replay is finished.
     pub fn step(&mut self) -> Option<i64> {
         let now = self.next_instant()?;
+        let interval = self.site.scheduler.full_interval;
+        if !self.is_stale && !self.controller.waiting().is_empty() && now > self.last_full {
+            // Full passes since the last one would have had the same result.
+            self.last_full += (now - self.last_full - 1) / interval * interval;
+        }
         let mut is_event = false;
         while let Some(&Reverse((at, job))) = self.ends.peek().filter(|Reverse((at, _))| *at <= now)
         {
@@ -180,12 +189,13 @@ impl<'a> Replay<'a> {
         }
         self.is_changed |= is_event;
         if now - self.last_calculation >= self.period() {
-            self.controller.calculate(now);
+            self.is_stale |= self.controller.calculate(now);
             self.last_calculation = now;
             self.calculations += 1;
             self.is_changed = true;
         }
-        let is_full = now - self.last_full >= self.site.scheduler.full_interval;
+        self.is_stale |= is_event;
+        let is_full = now - self.last_full >= interval;
         let is_waiting = !self.controller.waiting().is_empty();
         if is_event || (is_full && is_waiting) {
             let pass = self.controller.main_pass(now, is_full);
@@ -193,6 +203,10 @@ impl<'a> Replay<'a> {
                 self.last_full = now;
             }
             self.main.add(&pass);
+            self.is_stale = !is_full
+                || pass.forgot_plans
+                || !pass.started.is_empty()
+                || self.site.scheduler.min_age > 0;
             self.record_starts(&pass, now);
         }
         let is_due = self.site.scheduler.backfill && now >= self.backfill_due && self.is_changed;
@@ -201,6 +215,8 @@ impl<'a> Replay<'a> {
             let pass = self.controller.backfill_pass(now);
             self.backfill_due = now + self.site.scheduler.interval;
             self.backfill.add(&pass);
+            // A pass without starts leaves only plans, which limits take into account.
+            self.is_stale |= self.site.enforces_limits || !pass.started.is_empty();
             self.record_starts(&pass, now);
         }
         let is_idle = self.arrivals.is_empty() && self.ends.is_empty();

@@ -104,8 +104,6 @@ fn give(free: &mut NodeSet, states: &[JobState], running: RunningJob, allowed: &
     if !start.nodes.intersects(allowed) {
         return false;
     }
-    let mut nodes = start.nodes.clone();
-    nodes.intersect(allowed);
-    free.unite(&nodes);
+    free.unite_part(&start.nodes, allowed);
     true
 }

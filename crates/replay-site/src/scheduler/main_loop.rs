@@ -64,6 +64,7 @@ impl Controller<'_> {
                 }
             }
         }
+        pass.forgot_plans = self.forgot_plans;
         pass
     }
 }

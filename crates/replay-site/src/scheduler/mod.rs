@@ -113,6 +113,8 @@ pub struct JobState {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Record {
     job: usize,
+    /// Position of the partition in the job's list.
+    place: usize,
     partition: usize,
     tier: u32,
     priority: u32,
@@ -145,6 +147,9 @@ pub struct Pass {
     pub started: Vec<usize>,
     /// Whether the limit on the number of records or of slots ended the pass.
     pub is_cut: bool,
+    /// Whether a test of limits has used the nodes of a plan, which are then forgotten, so that a further pass at once
+    /// may have another result.
+    pub forgot_plans: bool,
 }
 
 /// The state of a site's controller.
@@ -155,6 +160,12 @@ pub struct Controller<'a> {
     states: Vec<JobState>,
     /// Indexes of waiting jobs, in the order of arrival.
     waiting: Vec<usize>,
+    /// Records of the waiting jobs, in the order of the queue.
+    queue: Vec<Record>,
+    /// Indexes of waiting jobs that violate the limits of some of their partitions.
+    restricted: Vec<usize>,
+    /// Whether a test of limits has used the nodes of a plan since the begin of the pass.
+    forgot_plans: bool,
     running: Vec<RunningJob>,
     /// Nodes that no job holds.
     free: NodeSet,
@@ -208,6 +219,9 @@ impl<'a> Controller<'a> {
             choice: site.node_choice()?,
             states: jobs.iter().map(state).collect(),
             waiting: Vec::new(),
+            queue: Vec::new(),
+            restricted: Vec::new(),
+            forgot_plans: false,
             running: Vec::new(),
             free: NodeSet::all(site.nodes.len()),
             in_service: NodeSet::all(site.nodes.len()),
@@ -319,13 +333,27 @@ impl<'a> Controller<'a> {
             return false;
         }
         self.limits.submit(&applicant);
-        let partitions = one.partitions.iter();
-        let priorities = partitions.map(|&partition| self.priority(one, partition, 0)).collect();
+        let mut priorities = Vec::with_capacity(one.partitions.len());
+        let mut is_restricted = false;
+        for (place, &partition) in one.partitions.iter().enumerate() {
+            let priority = self.priority(one, partition, 0);
+            priorities.push(priority);
+            let is_refused = one.partition_reason(self.site, partition).is_some();
+            is_restricted |= is_refused;
+            // A job with priority 0 is held.
+            if priority > 0 && !is_refused {
+                let tier = self.site.partitions[partition].tier;
+                self.queue.push(Record { job, place, partition, tier, priority });
+            }
+        }
+        self.sort_queue();
         let state = &mut self.states[job];
         state.priorities = priorities;
         state.phase = Phase::Waiting;
         if one.priority == Some(0) {
             state.reason = Reason::JobHeldAdmin;
+        } else if is_restricted {
+            self.restricted.push(job);
         }
         self.waiting.push(job);
         true
@@ -371,37 +399,58 @@ impl<'a> Controller<'a> {
         self.usage.charge(one.association, seconds, rate);
     }
 
-    /// Calculates usage, fair share and the priorities of all waiting jobs at the instant `now`.
-    pub fn calculate(&mut self, now: i64) {
+    /// Calculates usage, fair share and the priorities of all waiting jobs at the instant `now`. Returns whether a
+    /// priority has changed.
+    pub fn calculate(&mut self, now: i64) -> bool {
         self.usage.decay(now - self.calculated);
         for at in 0..self.running.len() {
             self.charge(self.running[at].job, now);
         }
         self.calculated = now;
-        if self.site.has_fair_share {
+        if self.site.has_fair_share && self.site.priority.weights.fairshare > 0 {
             self.share();
         }
+        let weights = &self.site.priority.weights;
+        if weights.age == 0 && weights.fairshare == 0 {
+            return false;
+        }
+        let mut is_changed = false;
         for &job in &self.waiting {
             let one = &self.jobs[job];
             let since = if self.site.priority.accrue_always { one.submit } else { one.eligible };
             for (place, &partition) in one.partitions.iter().enumerate() {
                 let priority = self.priority(one, partition, now - since);
+                is_changed |= priority != self.states[job].priorities[place];
                 self.states[job].priorities[place] = priority;
             }
         }
+        if is_changed {
+            for record in &mut self.queue {
+                record.priority = self.states[record.job].priorities[record.place];
+            }
+            self.sort_queue();
+        }
+        is_changed
     }
 
-    /// Returns the records of the queue in order: each waiting job in each of its partitions whose limits it satisfies.
-    /// Sets the reasons of jobs that violate limits of partitions.
+    /// Sorts the queue: tier, priority, submission, number, order asked. The queue is mostly sorted.
+    fn sort_queue(&mut self) {
+        let jobs = self.jobs;
+        self.queue.sort_by(|a, b| {
+            let order = b.tier.cmp(&a.tier).then(b.priority.cmp(&a.priority));
+            let (one, other) = (&jobs[a.job], &jobs[b.job]);
+            let order = order.then(one.submit.cmp(&other.submit));
+            order.then(one.number.cmp(&other.number)).then(a.place.cmp(&b.place))
+        });
+    }
+
+    /// Begins a pass: returns the records of the queue in order, which are those of each waiting job in each of its
+    /// partitions whose limits it satisfies. Sets the reasons of jobs that violate limits of partitions.
     fn records(&mut self) -> Vec<Record> {
-        let mut records = Vec::with_capacity(self.waiting.len());
-        for &job in &self.waiting {
-            let one = &self.jobs[job];
-            let state = &mut self.states[job];
-            for (&partition, &priority) in one.partitions.iter().zip(&state.priorities) {
-                if priority == 0 {
-                    continue;
-                }
+        self.forgot_plans = false;
+        for &job in &self.restricted {
+            let (one, state) = (&self.jobs[job], &mut self.states[job]);
+            for &partition in &one.partitions {
                 match one.partition_reason(self.site, partition) {
                     Some(reason) => state.reason = reason,
                     None => {
@@ -414,19 +463,11 @@ impl<'a> Controller<'a> {
                         if is_of_partition {
                             state.reason = Reason::None;
                         }
-                        let tier = self.site.partitions[partition].tier;
-                        records.push(Record { job, partition, tier, priority });
                     }
                 }
             }
         }
-        let jobs = self.jobs;
-        records.sort_by(|a, b| {
-            let order = b.tier.cmp(&a.tier).then(b.priority.cmp(&a.priority));
-            let (a, b) = (&jobs[a.job], &jobs[b.job]);
-            order.then(a.submit.cmp(&b.submit)).then(a.number.cmp(&b.number))
-        });
-        records
+        self.queue.clone()
     }
 
     /// Tests the limits before placement (L2), and sets the reason. Returns whether the job passes.
@@ -447,6 +488,7 @@ impl<'a> Controller<'a> {
     /// Tests the limits after placement (L4) on `nodes`, or on the nodes of the last plan, which are then forgotten.
     fn passes_after(&mut self, job: usize, applicant: &Applicant, nodes: Option<&NodeSet>) -> bool {
         let last = self.states[job].last_nodes.take();
+        self.forgot_plans |= last.is_some();
         let own = nodes.or(last.as_ref());
         let overlap = |group| {
             let Some(own) = own else { return 0 };
@@ -500,6 +542,8 @@ impl<'a> Controller<'a> {
         let place = self.running.partition_point(|other| *other < running);
         self.running.insert(place, running);
         self.waiting.retain(|&other| other != job);
+        self.queue.retain(|record| record.job != job);
+        self.restricted.retain(|&other| other != job);
         let state = &mut self.states[job];
         state.phase = Phase::Running;
         state.planned = None;

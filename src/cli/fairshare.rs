@@ -45,7 +45,8 @@ pub fn run(args: &FairshareArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage_message(problem));
     }
     let mut text = String::new();
-    let read = File::open(&args.usage).and_then(|file| file.take(LONGEST_TEXT).read_to_string(&mut text));
+    let read =
+        File::open(&args.usage).and_then(|file| file.take(LONGEST_TEXT).read_to_string(&mut text));
     read.map_err(|e| Failure::usage(anyhow::Error::new(e).context(format!("cannot read {name}"))))?;
     let usage = read_usage(&text, &name, &site.associations).map_err(Failure::data)?;
     let rows = fair_shares(&site, &usage);
@@ -56,13 +57,22 @@ pub fn run(args: &FairshareArgs) -> Result<Exit, Failure> {
 /// Returns the printed table.
 fn sheet(rows: &[FairShareRow]) -> Sheet {
     let names = [
-        "Account", "User", "RawShares", "NormShares", "RawUsage", "NormUsage", "EffectvUsage", "FairShare", "LevelFS",
+        "Account",
+        "User",
+        "RawShares",
+        "NormShares",
+        "RawUsage",
+        "NormUsage",
+        "EffectvUsage",
+        "FairShare",
+        "LevelFS",
     ];
     let align = |(at, name)| (name, if at < 2 { Align::Left } else { Align::Right });
     let columns: Vec<_> = names.into_iter().enumerate().map(align).collect();
     let mut sheet = Sheet::new(&columns);
     for FairShareRow { account, user, raw_shares, share, factor, level } in rows {
-        let level = level.as_ref().map(|text| text.parse().map_or(text.clone(), |level| fixed(level, 6)));
+        let level =
+            level.as_ref().map(|text| text.parse().map_or(text.clone(), |level| fixed(level, 6)));
         sheet.push(vec![
             account.clone(),
             user.clone().unwrap_or_default(),

@@ -56,6 +56,7 @@ mod shards;
 mod shell;
 mod show;
 mod side_files;
+mod site;
 mod skipped_jobs;
 mod strategy_selection;
 mod stream;

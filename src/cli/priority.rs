@@ -110,7 +110,8 @@ pub fn run(args: &PriorityArgs) -> Result<Exit, Failure> {
     let site = |name: &str| match name {
         "" => args.site.read(&args.site.site, args.quiet.quiet),
         _ if name.contains(['/', '\\', '\0']) || name.starts_with('.') => {
-            let problem = format!("site: \"{}\" is not the name of a folder below --site", excerpt(name));
+            let problem =
+                format!("site: \"{}\" is not the name of a folder below --site", excerpt(name));
             Err(SiteError::new(file, 0, problem))
         }
         _ => args.site.read(&args.site.site.join(name), args.quiet.quiet),

@@ -3,9 +3,9 @@
 //! With a [sidecar](crate::sidecar), its values are used. Without one, the user is field 12 of the trace, the account
 //! field 13, and the partition field 15, field 16, or the default partition.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use replay_engine::number::counted;
+use replay_engine::number::{counted, fixed};
 use replay_engine::sanitize::excerpt;
 use replay_engine::workload::{Job, JobLabels, Workload};
 
@@ -78,6 +78,22 @@ pub fn header_names(workload: &Workload, field: PartitionField) -> BTreeMap<i64,
         Some((number.trim_end_matches(':').parse().ok()?, word.to_string()))
     };
     entries.filter_map(|entry| name(&entry.value)).collect()
+}
+
+/// Returns the names of all partitions that a field of a trace has, in the order of their numbers.
+pub fn partition_names(workload: &Workload, field: PartitionField) -> Vec<String> {
+    let names = header_names(workload, field);
+    let number = |job: &Job| {
+        let labels = workload.labels.of(job);
+        match field {
+            PartitionField::None => None,
+            PartitionField::Queue => labels.queue,
+            PartitionField::Partition => labels.partition,
+        }
+    };
+    let numbers: BTreeSet<i64> = workload.jobs.iter().filter_map(number).collect();
+    let name = |number: i64| names.get(&number).cloned().unwrap_or_else(|| number.to_string());
+    numbers.into_iter().map(name).collect()
 }
 
 /// Returns the name of the partition of a job without a sidecar; `None` if its field is unknown.
@@ -159,11 +175,10 @@ pub fn site_jobs(
         let time = f64::from(nodes) * job.run.max(0) as f64;
         node_time += time;
         let cpus = row.and_then(|row| row.cpus);
-        let asked = cpus.unwrap_or(
-            u64::from(job.size) * if per_node > 1 { 1 } else { u64::MAX / 2 / u64::from(job.size) },
-        );
+        // Without the number of CPUs, sizes in nodes do not say whether a job shares its nodes.
+        let asked = cpus.or((per_node > 1).then_some(job.size.into()));
         let first = &site.partitions[partitions[0]];
-        if first.shares_nodes && asked < first.cpus_of(1) {
+        if first.shares_nodes && asked.is_some_and(|asked| asked < first.cpus_of(1)) {
             all.sharing_jobs += 1;
             shared += time;
         }
@@ -187,6 +202,14 @@ pub fn site_jobs(
     all.shared_node_time = if node_time > 0.0 { shared / node_time } else { 0.0 };
     if per_node > 1 {
         all.notes.push(format!("sizes are divided by {per_node} CPUs per node and rounded up"));
+    }
+    if all.sharing_jobs > 0 {
+        let jobs = counted(all.sharing_jobs as u64, "job");
+        let share = fixed(100.0 * all.shared_node_time, 1);
+        all.notes.push(format!(
+            "{jobs} ({share} % of node time) asked for less than one node of a partition whose jobs share nodes, and \
+             take whole nodes here"
+        ));
     }
     if dropped > 0 {
         all.notes

@@ -16,6 +16,8 @@
 //! | [`plan`] | the plan of the backfill |
 //! | [`scheduler`] | main loop and backfill as a state machine |
 //! | [`replay`](mod@replay) | a replay of a list of jobs |
+//! | [`strategy`], [`partitions`] | the scheduler and partitions on the command line |
+//! | [`outcome`] | jobs and runs of a replay as rows of tables |
 //! | [`cases`] | priorities and fair shares of tables, for comparison with a controller |
 
 pub mod assoc;
@@ -31,6 +33,8 @@ pub mod jobs;
 pub mod limits;
 pub mod node_set;
 
+pub mod outcome;
+pub mod partitions;
 pub mod placement;
 pub mod plan;
 pub mod priority;
@@ -40,6 +44,7 @@ pub mod replay;
 pub mod scheduler;
 pub mod sidecar;
 pub mod site;
+pub mod strategy;
 pub mod times;
 pub mod tres;
 pub mod usage;

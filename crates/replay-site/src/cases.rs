@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
-use std::sync::Arc;
 
 use replay_engine::number::plain;
 use replay_engine::sanitize::excerpt;
@@ -36,7 +35,7 @@ pub enum CasesError {
 /// existing column `priority` is replaced.
 ///
 /// # Errors
-/// [`CasesError`] at the first error.
+/// [`CasesError`] at the first error; nothing has been written if a row is not valid.
 pub fn answer_priorities(
     input: impl Read,
     file: &str,
@@ -45,7 +44,6 @@ pub fn answer_priorities(
 ) -> Result<u64, CasesError> {
     let table = CsvTable::read(input, file, &REQUIRED)?;
     let existing = table.column("priority");
-    let mut output = csv::Writer::from_writer(output);
     let with_priority = |fields: Vec<&str>, priority: &str| {
         let mut fields: Vec<String> = fields.into_iter().map(str::to_string).collect();
         match existing {
@@ -55,25 +53,21 @@ pub fn answer_priorities(
         fields
     };
     let header = table.columns.iter().map(String::as_str).collect();
-    output.write_record(with_priority(header, "priority")).map_err(io_error)?;
-    let mut sites: HashMap<String, Arc<Site>> = HashMap::new();
-    let mut count = 0;
+    let mut rows = vec![with_priority(header, "priority")];
+    let mut sites: HashMap<String, Site> = HashMap::new();
     for row in &table.rows {
         let name = table.field(&row.1, "site").unwrap_or_default();
-        let known = match sites.get(name) {
-            Some(site) => site.clone(),
-            None => {
-                let read = Arc::new(site(name)?);
-                sites.insert(name.to_string(), read.clone());
-                read
-            }
-        };
-        let priority = priority_of(&table, row, &known)?.to_string();
-        output.write_record(with_priority(row.1.iter().collect(), &priority)).map_err(io_error)?;
-        count += 1;
+        if !sites.contains_key(name) {
+            sites.insert(name.to_string(), site(name)?);
+        }
+        let Some(known) = sites.get(name) else { continue };
+        let priority = priority_of(&table, row, known)?.to_string();
+        rows.push(with_priority(row.1.iter().collect(), &priority));
     }
+    let mut output = csv::Writer::from_writer(output);
+    rows.iter().try_for_each(|row| output.write_record(row)).map_err(io_error)?;
     output.flush()?;
-    Ok(count)
+    Ok(table.rows.len() as u64)
 }
 
 /// Converts an error of the CSV writer, which is always an error of the output.

@@ -50,6 +50,8 @@ pub struct Replayed {
     pub states: Vec<JobState>,
     /// End of each job that has started.
     pub ends: Vec<Option<i64>>,
+    /// Usage of each association at the end of the last job, in decayed CPU seconds; 0 for accounts.
+    pub usage: Vec<f64>,
     /// Passes of the main loop.
     pub main: PassCounts,
     /// Passes of the backfill.
@@ -230,6 +232,7 @@ impl<'a> Replay<'a> {
         Replayed {
             states: self.controller.states().to_vec(),
             ends: self.end_of,
+            usage: self.controller.usage().of_users().to_vec(),
             main: self.main,
             backfill: self.backfill,
             calculations: self.calculations,

@@ -48,7 +48,7 @@ fn adds_priorities_to_cases() {
         &["c.csv: site: \"../x\" is not the name"],
     );
     let absent = "priority --site absent --cases c.csv";
-    Dir::new().file("c.csv", bad).replay(absent).code(3).says("site");
+    Dir::new().file("c.csv", bad).replay(absent).fails(2, 1, &["--site absent: does not exist"]);
 }
 
 fn prints_fair_shares() {

@@ -81,7 +81,8 @@ pub struct PriorityArgs {
     /// The columns are partition, qos, nodes, cpus (empty: all CPUs of the nodes), limit (seconds), nice, assoc_priority
     /// and assoc_max (the priority of the job's association, and the largest of all), fairshare (0 to 1) and waited
     /// (seconds since the job became eligible; empty for none). The columns cpus, assoc_priority, assoc_max and waited
-    /// may be missing. With a column site, each row names a folder below --site. The result has the rows with the column
+    /// may be missing. With a column site, each row names a folder NAME or site-NAME below
+    /// --site. The result has the rows with the column
     /// priority; an existing column priority is replaced.
     #[arg(long, value_name = "FILE")]
     cases: PathBuf,
@@ -114,7 +115,13 @@ pub fn run(args: &PriorityArgs) -> Result<Exit, Failure> {
                 format!("site: \"{}\" is not the name of a folder below --site", excerpt(name));
             Err(SiteError::new(file, 0, problem))
         }
-        _ => args.site.read(&args.site.site.join(name), args.quiet.quiet),
+        _ => {
+            let folders = [name.to_string(), format!("site-{name}")];
+            let mut folders = folders.map(|name| args.site.site.join(name)).into_iter();
+            let folder = folders.find(|folder| folder.exists());
+            let folder = folder.unwrap_or_else(|| args.site.site.join(name));
+            args.site.read(&folder, args.quiet.quiet)
+        }
     };
     let answered = answer_priorities(input, file, site, out.stream());
     let count = answered.map_err(|error| match error {

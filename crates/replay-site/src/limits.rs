@@ -39,6 +39,9 @@ pub struct Held {
     pub submitted: u32,
 }
 
+/// A limit of a QOS; `None` if the QOS does not set it.
+type QosLimit = fn(&Qos) -> Option<u64>;
+
 /// A job as limits see it, in one of its partitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Applicant {
@@ -181,20 +184,19 @@ impl<'a> Limits<'a> {
     fn by_qos<T>(
         &self,
         job: &Applicant,
-        visit: impl Fn(usize, &dyn Fn(fn(&Qos) -> Option<u64>) -> Option<u64>) -> Option<T>,
+        visit: impl Fn(usize, &dyn Fn(QosLimit) -> Option<u64>) -> Option<T>,
     ) -> Option<T> {
         let [first, second] = job.qos.map(|qos| qos.map(|at| (at, &self.qos[at])));
         let of_first = first.and_then(|(at, qos)| visit(at, &|limit| limit(qos)));
         of_first.or_else(|| {
             let (at, qos) = second?;
-            let is_set =
-                |limit: fn(&Qos) -> Option<u64>| first.is_some_and(|(_, one)| limit(one).is_some());
+            let is_set = |limit: QosLimit| first.is_some_and(|(_, one)| limit(one).is_some());
             visit(at, &|limit| limit(qos).filter(|_| !is_set(limit)))
         })
     }
 
     /// Returns whether a QOS of a job sets a limit.
-    fn is_set(&self, job: &Applicant, limit: fn(&Qos) -> Option<u64>) -> bool {
+    fn is_set(&self, job: &Applicant, limit: QosLimit) -> bool {
         job.qos.into_iter().flatten().any(|qos| limit(&self.qos[qos]).is_some())
     }
 
@@ -342,7 +344,7 @@ impl<'a> Limits<'a> {
             }
             is_lower
         };
-        let kinds: [(fn(&Qos) -> Option<u64>, LimitReason); 4] = [
+        let kinds: [(QosLimit, LimitReason); 4] = [
             (|qos| qos.max_tres_pa.node, LimitReason::MaxNodePerAccount),
             (|qos| qos.max_tres.node, LimitReason::QosMaxNodePerJob),
             (|qos| qos.max_tres_pu.node, LimitReason::QosMaxNodePerUser),

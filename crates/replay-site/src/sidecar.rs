@@ -92,7 +92,7 @@ impl Sidecar {
         let table = CsvTable::read(input, file, &REQUIRED)?;
         for name in &table.columns {
             let is_known = |known: &&str| known.eq_ignore_ascii_case(name);
-            if !REQUIRED.iter().chain(&OPTIONAL).any(|known| is_known(&known)) {
+            if !REQUIRED.iter().chain(&OPTIONAL).any(is_known) {
                 let known = [&REQUIRED[..], &OPTIONAL[..]].concat().join(", ");
                 let problem = format!("unknown column {}; known are {known}", excerpt(name));
                 return Err(table.error(0, problem));
@@ -108,9 +108,9 @@ impl Sidecar {
                 return Err(table.error(row.0, problem));
             }
         }
-        let trace =
+        let mut trace =
             table.comments.iter().filter_map(|(line, text)| TraceLine::parse(file, *line, text));
-        Ok(Self { file: file.to_string(), rows, trace: trace.last() })
+        Ok(Self { file: file.to_string(), rows, trace: trace.next_back() })
     }
 
     /// Checks that the sidecar belongs to a trace with this name and digest.

@@ -124,12 +124,12 @@ pub const HARMLESS_PARTITION: [&str; 6] =
 
 /// Returns whether a key of `slurm.conf` has no effect on the order of jobs.
 pub fn is_harmless(key: &str) -> bool {
-    let begins = |prefix: &&str| {
+    let begins = |prefix: &str| {
         key.get(..prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(prefix))
     };
     is_in(&HARMLESS, key)
         || is_in(&HARMLESS_REST, key)
-        || HARMLESS_PREFIXES.iter().any(|p| begins(&p))
+        || HARMLESS_PREFIXES.iter().any(|prefix| begins(prefix))
 }
 
 /// Returns whether a list has a key, in any case.

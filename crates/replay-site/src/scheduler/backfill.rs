@@ -51,10 +51,10 @@ impl Backfill {
         let slots = self.plan.slots();
         let end = from.max(self.now) + 60 * i64::from(minutes);
         for (at, slot) in slots.iter().enumerate().filter(|(_, slot)| slot.end > from) {
-            if let Some(next) = slots.get(at + 1).filter(|_| later.is_none()) {
-                if !next.free.part_is_in_both(available, &allowed, &slot.free) {
-                    later = Some(slot.end);
-                }
+            if let Some(next) = slots.get(at + 1).filter(|_| later.is_none())
+                && !next.free.part_is_in_both(available, &allowed, &slot.free)
+            {
+                later = Some(slot.end);
             }
             if slot.begin > end {
                 if later.is_none() && at + 2 < slots.len() {

@@ -106,7 +106,8 @@ impl<'a> Limits<'a> {
             association: job.association,
             nodes: job.nodes.into(),
             cpus: partition.cpus_of(job.nodes),
-            limit: job.limit_in(partition),
+            // A job without a limit gets that of the QOS or the association.
+            limit: job.limit.or(partition.default_time),
         }
     }
 
@@ -350,12 +351,10 @@ impl<'a> Limits<'a> {
             (|qos| qos.max_tres_pu.node, LimitReason::QosMaxNodePerUser),
             (|qos| qos.grp_tres.node, LimitReason::QosGrpNode),
         ];
-        for (place, &qos) in job.qos.iter().flatten().enumerate() {
-            let first = job.qos.iter().flatten().take(place).map(|&first| &self.qos[first]).next();
-            for (limit, by) in kinds {
-                let is_decided = first.is_some_and(|first| limit(first).is_some());
-                lower(limit(&self.qos[qos]).filter(|_| !is_decided), by);
-            }
+        // Of each kind, the first QOS that sets a limit decides.
+        for (limit, by) in kinds {
+            let mut of_qos = job.qos.iter().flatten().filter_map(|&qos| limit(&self.qos[qos]));
+            lower(of_qos.next(), by);
         }
         let per_set = kinds[..3].iter().any(|&(limit, _)| self.is_set(job, limit));
         let grp_set = self.is_set(job, kinds[3].0);

@@ -197,6 +197,12 @@ fn the_qos_that_comes_first_decides() {
     let of = |qos| [SiteJob { qos, ..job(1, 0, 4, 10) }];
     let refused = Some((Phase::Waiting, Reason::Limit(LimitReason::QosMaxNodePerUser)));
     assert_eq!([reasons(&site, &of(0))[0], reasons(&site, &of(2))[0]], [refused, None]);
+    // The limits of a size are compared by kind: an equal limit of a later kind does not replace the reason.
+    site.qos[0].max_tres_pa.node = Some(2);
+    site.qos[1].max_tres_pu.node = None;
+    site.qos[1].grp_tres.node = Some(2);
+    let refused = Some((Phase::Waiting, Reason::Limit(LimitReason::MaxNodePerAccount)));
+    assert_eq!(reasons(&site, &of(0))[0], refused);
 }
 
 /// Checks that nodes are held once, jobs stay in their partition, and limits of running jobs hold.

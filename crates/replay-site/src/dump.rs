@@ -90,7 +90,7 @@ impl<'a> Dump<'a> {
         })
     }
 
-    /// Returns a warning for each column of `columns` that has a value in some row. Each column has a clause that says
+    /// Returns a warning for each column of `columns` that has a value in some row. Each column has a clause that describes
     /// what Slurm does with its values.
     pub fn unused(&self, columns: &[(&str, &str)]) -> Vec<Warning> {
         let mut warnings = Vec::new();

@@ -42,7 +42,7 @@ impl Warning {
         Self { file: file.to_string(), line, text: text.into() }
     }
 
-    /// Creates the warning that a key or option has no effect. `effect` is a clause that says what Slurm does with it.
+    /// Creates the warning that a key or option has no effect. `effect` is a clause that describes what Slurm does with it.
     pub fn not_modelled(file: &str, line: u64, key: &str, effect: &str) -> Self {
         Self::new(file, line, format!("`{key}` is not modelled: {effect}"))
     }

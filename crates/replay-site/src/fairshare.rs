@@ -166,7 +166,7 @@ struct Ranks<'a> {
 }
 
 impl Ranks<'_> {
-    /// Ranks the users below an account. `is_tied` says whether the account has the level value of the account before.
+    /// Ranks the users below an account. `is_tied`: whether the account has the level value of the account before.
     /// Slurm does not merge accounts of equal value: the first user of the second account gets the rank of the last user
     /// of the first (`_count_tied_accounts` stops at the first account).
     fn walk(&mut self, account: usize, is_tied: bool) {

@@ -175,7 +175,7 @@ pub fn site_jobs(
         let time = f64::from(nodes) * job.run.max(0) as f64;
         node_time += time;
         let cpus = row.and_then(|row| row.cpus);
-        // Without the number of CPUs, sizes in nodes do not say whether a job shares its nodes.
+        // Without the number of CPUs, sizes in nodes do not show whether a job shares its nodes.
         let asked = cpus.or((per_node > 1).then_some(job.size.into()));
         let first = &site.partitions[partitions[0]];
         if first.shares_nodes && asked.is_some_and(|asked| asked < first.cpus_of(1)) {

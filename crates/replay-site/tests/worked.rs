@@ -7,7 +7,7 @@ use replay_site::job::SiteJob;
 use replay_site::node_set::NodeSet;
 use replay_site::reason::{LimitReason, Reason};
 use replay_site::replay::{LimitRule, Replay};
-use replay_site::scheduler::{JobState, StartedBy};
+use replay_site::scheduler::{Controller, JobState, StartedBy};
 use replay_site::site::{Partition, Site};
 use replay_site::tres::Tres;
 
@@ -217,4 +217,28 @@ fn a_user_at_the_limit_blocks_with_a_plan_on_the_own_nodes() {
     assert_eq!(state[1].reason, Reason::Limit(LimitReason::QosMaxNodePerUser));
     let starts = instants(&site, &all);
     assert_eq!(starts, [0, 6000]);
+}
+
+#[test]
+fn a_controller_begins_with_running_jobs() {
+    // The plan of `ends_within_a_span_are_seen_together`, from the state at its begin.
+    let jobs = jobs(&[(0, 2, 11, 9), (10, 2, 10, 8), (20, 2, 60, 5), (20, 2, 9, 4), (0, 2, 5, 1)]);
+    let site = site(4);
+    let mut controller = Controller::new(&site, &jobs, 20).expect("a controller");
+    let nodes = |all: [u32; 2]| NodeSet::of(4, all.map(NodeId));
+    assert_eq!(controller.resume(0, 0, 0, nodes([0, 1])), Ok(()));
+    assert_eq!(controller.resume(1, 10, 0, nodes([2, 3])), Ok(()));
+    let taken = controller.resume(4, 10, 0, nodes([1, 2]));
+    assert_eq!(taken, Err("job 5 runs on a node that another job holds".to_string()));
+    assert!(controller.resume(0, 0, 0, nodes([0, 1])).is_err());
+    assert!(controller.arrive(2) && controller.arrive(3));
+    assert_eq!(controller.main_pass(50, true).started, [0; 0]);
+    assert_eq!(controller.backfill_pass(50).started, [0; 0]);
+    assert_eq!(planned(&controller.states()[2]), reserved(660, "0-1"));
+    assert_eq!(planned(&controller.states()[3]), reserved(660, "2-3"));
+    controller.set_priority(3, 6);
+    controller.backfill_pass(50);
+    assert_eq!(planned(&controller.states()[3]), reserved(660, "0-1"));
+    controller.end(0, 60);
+    assert_eq!((controller.main_pass(60, true).started, controller.running()), (vec![3], 2));
 }

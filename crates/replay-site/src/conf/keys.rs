@@ -137,7 +137,7 @@ pub fn is_in(list: &[&str], key: &str) -> bool {
     list.iter().any(|name| name.eq_ignore_ascii_case(key))
 }
 
-/// Keys, options and flags that are not modelled, each with a clause that says what Slurm does with it.
+/// Keys, options and flags that are not modelled, each with a clause that describes what Slurm does with it.
 const NOT_MODELLED: [(&str, &str); 77] = [
     ("AllowAccounts", "it restricts a partition to accounts"),
     ("AllowGroups", "it restricts a partition to groups of users"),
@@ -224,7 +224,7 @@ const NOT_MODELLED: [(&str, &str); 77] = [
     ("X11Parameters", "it forwards windows of jobs"),
 ];
 
-/// Returns the clause that says what Slurm does with a key, option or flag that is not modelled.
+/// Returns the clause that describes what Slurm does with a key, option or flag that is not modelled.
 pub fn effect(key: &str) -> &'static str {
     let known = NOT_MODELLED.iter().find(|(name, _)| name.eq_ignore_ascii_case(key));
     match known {
@@ -234,6 +234,6 @@ pub fn effect(key: &str) -> &'static str {
         {
             "nodes are switched off and on"
         }
-        None => "replay does not know what it does; check the spelling and the manual of Slurm",
+        None => "it is not in the list of known keys and options; check its spelling",
     }
 }

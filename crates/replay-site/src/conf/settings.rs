@@ -75,7 +75,7 @@ impl Default for PrioritySettings {
     }
 }
 
-/// Settings of the two loops of the scheduler. A number of 0 is Slurm's value for "no limit" where the field says so.
+/// Settings of the two loops of the scheduler. A number of 0 is Slurm's value for "no limit" in the fields that are documented so.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SchedulerSettings {
     /// Whether the backfill runs (`sched/backfill`); otherwise the main loop alone (`sched/builtin`).

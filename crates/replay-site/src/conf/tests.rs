@@ -58,8 +58,8 @@ fn keys_without_effect_are_named_once_with_their_line() {
         [
             "slurm.conf:3: `Licenses` is not modelled: licences limit how many jobs run together",
             "slurm.conf:5: `bf_max_time` is not modelled: it limits the wall-clock time of a pass; here a pass takes no time",
-            "slurm.conf:5: `defer` is not modelled: replay does not know what it does; check the spelling and the manual of Slurm",
-            "slurm.conf:6: `Foo` is not modelled: replay does not know what it does; check the spelling and the manual of Slurm",
+            "slurm.conf:5: `defer` is not modelled: it is not in the list of known keys and options; check its spelling",
+            "slurm.conf:6: `Foo` is not modelled: it is not in the list of known keys and options; check its spelling",
         ]
     );
     let other = [

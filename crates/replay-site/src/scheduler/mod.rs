@@ -375,6 +375,64 @@ impl<'a> Controller<'a> {
         is_refused
     }
 
+    /// Adds a job that is running already, since the instant `at`, on these nodes of a partition. Usage is charged from
+    /// the begin of the controller on.
+    ///
+    /// # Errors
+    /// A message if another job holds one of the nodes, if the nodes are not in the partition, or if the job is not one
+    /// that has not arrived.
+    pub fn resume(
+        &mut self,
+        job: usize,
+        at: i64,
+        partition: usize,
+        nodes: NodeSet,
+    ) -> Result<(), String> {
+        let number = self.jobs[job].number;
+        if self.states[job].phase != Phase::Absent {
+            return Err(format!("job {number} is in the queue already"));
+        }
+        if !nodes.is_subset(&self.site.partitions[partition].nodes) {
+            let name = excerpt(&self.site.partitions[partition].name);
+            return Err(format!("job {number} runs on nodes outside its partition {name}"));
+        }
+        if !nodes.is_subset(&self.free) {
+            return Err(format!("job {number} runs on a node that another job holds"));
+        }
+        let first = self.limits.applicant(self.site, &self.jobs[job], self.jobs[job].partitions[0]);
+        self.limits.submit(&first);
+        let priority = self.jobs[job].priority.unwrap_or(0);
+        let start = Start { at, partition, nodes, by: StartedBy::Main, priority };
+        self.hold(job, start);
+        Ok(())
+    }
+
+    /// Sets the priority of a waiting job in all its partitions until the next calculation.
+    pub fn set_priority(&mut self, job: usize, priority: u32) {
+        self.states[job].priorities.fill(priority);
+        self.queue.iter_mut().filter(|record| record.job == job).for_each(|record| {
+            record.priority = priority;
+        });
+        self.sort_queue();
+    }
+
+    /// Lets a job hold its nodes.
+    fn hold(&mut self, job: usize, start: Start) {
+        self.free.subtract(&start.nodes);
+        let applicant = self.limits.applicant(self.site, &self.jobs[job], start.partition);
+        self.limits.start(&applicant);
+        let one = &self.jobs[job];
+        let minutes = one.planned_minutes(&self.site.partitions[start.partition]);
+        let end = start.at + 60 * i64::from(minutes);
+        let running = RunningJob { end, number: one.number, job };
+        let place = self.running.partition_point(|other| *other < running);
+        self.running.insert(place, running);
+        let state = &mut self.states[job];
+        state.phase = Phase::Running;
+        state.planned = None;
+        state.start = Some(start);
+    }
+
     /// Ends a running job at the instant `now`.
     pub fn end(&mut self, job: usize, now: i64) {
         let Some(start) = self.states[job].start.clone() else { return };
@@ -534,20 +592,10 @@ impl<'a> Controller<'a> {
             return Attempt::Refused;
         }
         let Some(nodes) = nodes else { return Attempt::NoPlace };
-        self.free.subtract(&nodes);
-        self.limits.start(&applicant);
-        let one = &self.jobs[job];
-        let minutes = one.planned_minutes(&self.site.partitions[partition]);
-        let running = RunningJob { end: now + 60 * i64::from(minutes), number: one.number, job };
-        let place = self.running.partition_point(|other| *other < running);
-        self.running.insert(place, running);
         self.waiting.retain(|&other| other != job);
         self.queue.retain(|record| record.job != job);
         self.restricted.retain(|&other| other != job);
-        let state = &mut self.states[job];
-        state.phase = Phase::Running;
-        state.planned = None;
-        state.start = Some(Start { at: now, partition, nodes, by, priority: record.priority });
+        self.hold(job, Start { at: now, partition, nodes, by, priority: record.priority });
         Attempt::Started
     }
 

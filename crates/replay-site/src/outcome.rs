@@ -3,7 +3,7 @@
 use replay_engine::table::{Column, SHARE, Table};
 
 use crate::jobs::SiteJobs;
-use crate::reason::Reason;
+use crate::reason::{Reason, ReasonClass};
 use crate::replay::{PassCounts, Replayed};
 use crate::scheduler::{Phase, StartedBy};
 use crate::site::Site;
@@ -34,6 +34,8 @@ pub struct SiteJobRow {
     pub priority: Option<u32>,
     /// Seconds between submission and start.
     pub wait: Option<i64>,
+    /// Seconds of waiting by class of the reason, in the order of [`ReasonClass::ALL`].
+    pub waits: [i64; ReasonClass::ALL.len()],
     /// First planned start in the future.
     pub first_plan: Option<i64>,
     /// First planned start minus start.
@@ -57,6 +59,10 @@ impl Table for SiteJobRow {
             Column::new("tier", "", "tier of the partition", |row: &Self| row.tier),
             Column::new("priority", "", "priority at the start", |row: &Self| row.priority),
             Column::new("wait", "s", "time between submission and start", |row: &Self| row.wait),
+            Column::new("wait_resources", "s", "time of waiting with the reason Resources", |row: &Self| row.waits[ReasonClass::Resources as usize]),
+            Column::new("wait_priority", "s", "time of waiting with the reason Priority", |row: &Self| row.waits[ReasonClass::Priority as usize]),
+            Column::new("wait_limit", "s", "time of waiting for a limit of a QOS or an association", |row: &Self| row.waits[ReasonClass::Limit as usize]),
+            Column::new("wait_other", "s", "time of waiting with any other reason, or before a loop has looked at the job", |row: &Self| row.waits[ReasonClass::Other as usize]),
             Column::new("first_plan", "s", "first planned start in the future", |row: &Self| row.first_plan),
             Column::new("plan_error", "s", "first planned start minus start", |row: &Self| row.plan_error),
         ]
@@ -146,6 +152,7 @@ pub fn job_rows(site: &Site, jobs: &SiteJobs, replayed: &Replayed) -> Vec<SiteJo
                 tier: partition.map(|partition| partition.tier),
                 priority: start.map(|start| start.priority),
                 wait: at.map(|at| at - job.submit),
+                waits: state.waits,
                 first_plan: state.first_plan,
                 plan_error: state.first_plan.zip(at).map(|(plan, at)| plan - at),
             }

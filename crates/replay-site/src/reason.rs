@@ -75,6 +75,12 @@ pub enum ReasonClass {
     Other,
 }
 
+impl ReasonClass {
+    /// All classes.
+    pub const ALL: [ReasonClass; 4] =
+        [ReasonClass::Resources, ReasonClass::Priority, ReasonClass::Limit, ReasonClass::Other];
+}
+
 impl Reason {
     /// Returns the name that Slurm prints.
     pub fn name(self) -> &'static str {

@@ -278,6 +278,11 @@ proptest! {
         }).collect();
         let replayed = replay(&site, &jobs, LimitRule::Kill).expect("a replay");
         check(&site, &jobs, &replayed);
+        for (job, state) in jobs.iter().zip(&replayed.states) {
+            if let Some(start) = &state.start {
+                prop_assert_eq!(state.waits.iter().sum::<i64>(), start.at - job.submit);
+            }
+        }
         // Without decay, all CPU seconds of all jobs are usage.
         if half_life == 0 {
             let used: i64 = jobs.iter().zip(&replayed.states).zip(&replayed.ends).filter_map(|((job, state), end)| {

@@ -91,6 +91,9 @@ fn a_plan_is_not_a_promise() {
     let site = site(4);
     assert_eq!(planned(&states(&site, &jobs, 499)[1]), reserved(6000, "0-3"));
     assert_eq!(instants(&site, &jobs), [0, 9600, 6000]);
+    // The second job waits for nodes until the third arrives, for the start of the third, and for its nodes.
+    let waits = states(&site, &jobs, i64::MAX)[1].waits;
+    assert_eq!(waits, [490 + 3600, 5500, 0, 0]);
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl Controller<'_> {
             self.states[job].planned = None;
         }
         let mut pass = Pass::default();
-        for record in self.records() {
+        for record in self.records(now) {
             if self.states[record.job].phase != Phase::Waiting {
                 continue;
             }

@@ -11,7 +11,7 @@ impl Controller<'_> {
         let mut available = self.in_service.clone();
         let mut is_blocked = vec![false; self.site.partitions.len()];
         let mut per_partition = vec![0; self.site.partitions.len()];
-        for record in self.records() {
+        for record in self.records(now) {
             let (job, partition) = (record.job, record.partition);
             if self.states[job].phase != Phase::Waiting {
                 continue;

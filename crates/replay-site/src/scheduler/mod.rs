@@ -23,7 +23,7 @@ use crate::limits::{Applicant, Limits};
 use crate::node_set::NodeSet;
 use crate::placement::NodeChoice;
 use crate::priority::{self, Factors};
-use crate::reason::Reason;
+use crate::reason::{Reason, ReasonClass};
 use crate::site::Site;
 use crate::usage::{Decay, Usage};
 
@@ -105,6 +105,10 @@ pub struct JobState {
     pub planned: Option<Planned>,
     /// The first planned start in the future.
     pub first_plan: Option<i64>,
+    /// Seconds of waiting by class of the reason, in the order of [`ReasonClass::ALL`].
+    pub waits: [i64; ReasonClass::ALL.len()],
+    /// Until when `waits` counts.
+    counted_until: i64,
     /// Nodes of the last plan, which the limits after placement take into account once.
     last_nodes: Option<NodeSet>,
 }
@@ -211,6 +215,8 @@ impl<'a> Controller<'a> {
             start: None,
             planned: None,
             first_plan: None,
+            waits: [0; ReasonClass::ALL.len()],
+            counted_until: job.submit,
             last_nodes: None,
         };
         let mut controller = Self {
@@ -504,8 +510,14 @@ impl<'a> Controller<'a> {
 
     /// Begins a pass: returns the records of the queue in order, which are those of each waiting job in each of its
     /// partitions whose limits it satisfies. Sets the reasons of jobs that violate limits of partitions.
-    fn records(&mut self) -> Vec<Record> {
+    fn records(&mut self, now: i64) -> Vec<Record> {
         self.forgot_plans = false;
+        // Reasons change only in passes.
+        for &job in &self.waiting {
+            let state = &mut self.states[job];
+            state.waits[state.reason.class() as usize] += now - state.counted_until;
+            state.counted_until = now;
+        }
         for &job in &self.restricted {
             let (one, state) = (&self.jobs[job], &mut self.states[job]);
             for &partition in &one.partitions {

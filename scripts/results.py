@@ -56,7 +56,7 @@ def pages() -> dict[str, str]:
     found |= {f"experiments/{name}.md": f"{own} {name}" for name in EXPERIMENTS}
     found |= {f"experiments/{name}.md": "retired" for name in RETIRED}
     found["benchmarks/README.md"] = "scripts/benchmark.py"
-    found |= {"benchmarks/abuse.md": "scripts/abuse.sh"}
+    found |= {"benchmarks/abuse.md": "scripts/abuse.sh", "benchmarks/peers.md": "scripts/peers.py"}
     found["search/README.md"] = f"{own} search"
     # Some searches have no page yet.
     written = {f"search/{page}.md": f"{own} {name}" for name, runs in search.SEARCHES.items() for page in runs}
@@ -68,7 +68,7 @@ def pages() -> dict[str, str]:
 def checks() -> dict[str, str]:
     """Returns the command of each check."""
     names = ["verify", "gallery", *EXPERIMENTS, "search", "auto"]
-    found = {name: f"scripts/results.py {name}" for name in names}
+    found = {name: f"scripts/results.py {name}" for name in names} | {"peers": "scripts/peers.py"}
     return found | {f"benchmark-{name}": f"scripts/benchmark.py {name}" for name in benchmark.SECTIONS}
 
 

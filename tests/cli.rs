@@ -41,6 +41,7 @@ mod cli {
     pub mod replaced;
     pub mod report;
     pub mod resume;
+    pub mod same_jobs;
     pub mod search;
     pub mod shake;
     pub mod shards;
@@ -70,6 +71,7 @@ macro_rules! files {
 }
 
 files!(
+    same_jobs,
     begin,
     input,
     swf_variants,

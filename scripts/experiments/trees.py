@@ -446,7 +446,8 @@ ONE_LEAF = """\
 ## Waiting for one leaf
 
 The same replays under EASY, as changes from `slurm-tree`. `switches=1` holds for every job of two or more nodes; a job
-larger than a leaf waits for nothing. EASY reserves the first expected end at which the rule finds a place.
+larger than a leaf waits for nothing. EASY reserves the first expected end, or the end of the head's wait, at which the rule finds
+a place.
 """
 RACKS = """
 Racks of 18 nodes, four of which form a block of 72. A segment holds for larger jobs whose size is a multiple of it.

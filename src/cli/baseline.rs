@@ -1,18 +1,20 @@
 //! The option `--baseline DIR`, which reports changes from earlier results.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 
-use super::exit::{Failure, eprint_line};
+use super::exit::{Failure, eprint_line, eprint_warning};
 use replay_engine::metrics::{PairwiseMetrics, ScheduleMetrics};
+use replay_engine::number::{counted, grouped};
 use replay_engine::table::{Column, Name, Table, Value};
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::sweep::Plan;
 use replay_experiment::{RunKey, RunResult};
 use replay_output::report::RunChange;
+use replay_output::report::manifest::{JobSet, StoredManifest, WindowRecord};
 use replay_results::compare::{REPLAYED, difference};
 use replay_results::read::{self, ReadError};
 
@@ -70,10 +72,13 @@ impl BaselineArg {
         let names = COMPARED.map(|(name, ..)| name);
         let both = |folder: &ResultFolder| {
             folder.check_tables()?;
-            read::runs(folder, &REPLAYED, &names)
+            // Results without a readable manifest are compared without a check of their jobs.
+            let manifest = StoredManifest::of(folder).ok().flatten();
+            let (rows, frame) = read::runs(folder, &REPLAYED, &names)?;
+            Ok((rows, frame, manifest))
         };
         let both = ResultFolder::read(dir, both, ReadError::is_transient);
-        let (rows, frame) = both.map_err(|error| match error {
+        let (rows, frame, manifest) = both.map_err(|error| match error {
             ReadError::Results(ResultError::Unlisted(_)) => Failure::data(anyhow::anyhow!(
                 "--baseline {}: has no runs.parquet; name a folder that replay or replay sweep wrote with --out",
                 dir.display()
@@ -100,13 +105,47 @@ impl BaselineArg {
         }
         if of_both < keys.len() && !quiet {
             let without = keys.len() - of_both;
-            eprint_line(format_args!(
-                "--baseline: {without} of {} runs are not in the baseline",
-                keys.len()
-            ));
+            let verb = if without == 1 { "is" } else { "are" };
+            let (without, runs) = (grouped(without as u64), counted(keys.len() as u64, "run"));
+            eprint_line(format_args!("--baseline: {without} of {runs} {verb} not in the baseline"));
+        }
+        if let Some(manifest) = manifest.filter(|_| !quiet) {
+            warn_of_other_jobs(dir, plan, &manifest, &baseline)?;
         }
         Ok(Some(Arc::new(baseline)))
     }
+}
+
+/// Prints a warning if runs of `plan` replay other jobs than the same runs of the baseline in `dir`, to which `manifest`
+/// belongs.
+fn warn_of_other_jobs(
+    dir: &Path,
+    plan: &Plan,
+    manifest: &StoredManifest,
+    baseline: &Baseline,
+) -> Result<(), Failure> {
+    let window = WindowRecord::of(&plan.grid.file.window);
+    let (mut differing, mut first) = (0u64, None);
+    for run in 0..plan.len() {
+        let key = plan.key(run).map_err(Failure::usage)?;
+        let before = manifest.jobs_of(&key).filter(|_| baseline.0.contains_key(&key));
+        let Some(before) = before else { continue };
+        let own = JobSet { jobs: plan.jobs(run), window: Some(window.clone()) };
+        if before.differs(&own) {
+            differing += 1;
+            first.get_or_insert_with(|| (key.trace, before.text(), own.text()));
+        }
+    }
+    if let Some((trace, before, own)) = first {
+        let runs = counted(differing, "run");
+        let verb = if differing == 1 { "replays" } else { "replay" };
+        eprint_warning(format_args!(
+            "--baseline {}: {runs} {verb} other jobs than the baseline: {trace} has {own}, but {before} in the baseline; \
+             the changes are not of the same jobs",
+            dir.display()
+        ));
+    }
+    Ok(())
 }
 
 impl Baseline {

@@ -26,7 +26,7 @@ use super::shards::{MergeArgs, ShardArg, ShardFolder, Shards};
 use super::skipped_jobs::SkippedJobs;
 use super::strategy_selection;
 use super::strategy_selection::SENDING;
-use replay_engine::number::grouped;
+use replay_engine::number::{counted, grouped};
 use replay_engine::registries::Registries;
 use replay_experiment::compatibility::{can_send, reject_outages, reject_recorded_scheduler};
 use replay_experiment::contention::ranking::{Mean, Stretches, TwoJobReversal, two_job_reversals};
@@ -378,12 +378,14 @@ fn estimate_in_words(trace: &Trace, estimate: EstimatedPackets) -> String {
 fn isolation_line(trace: &Trace, isolation: &Isolation) -> String {
     let (jobs, sending) = (isolation.jobs.len(), isolation.sending());
     format!(
-        "{}: {} jobs were measured without other jobs, {} send packets; the times of {} jobs miss the target by more than \
+        "{}: {} {} measured without other jobs, {} {} packets; the times of {} miss the target by more than \
          {} %, because a single packet or step takes longer (a larger --scale reduces this number of jobs)",
         trace.workload.name,
-        grouped(jobs as u64),
+        counted(jobs as u64, "job"),
+        if jobs == 1 { "was" } else { "were" },
         grouped(sending as u64),
-        grouped(isolation.off_target() as u64),
+        if sending == 1 { "sends" } else { "send" },
+        counted(isolation.off_target() as u64, "job"),
         100.0 * TOLERANCE,
     )
 }

@@ -214,8 +214,8 @@ pub fn names(registries: &Registries, what: Listing) -> Result<Vec<(String, Stri
     if what == Listing::Allocators {
         let descriptions = registries.allocators.descriptions();
         let forms = descriptions.into_iter().flat_map(|entry| {
-            let about = sentence(entry.about);
-            entry.forms.into_iter().map(move |form| (form, about.clone()))
+            let about = entry.form_parameters.into_iter();
+            entry.forms.into_iter().zip(about)
         });
         all.extend(forms);
     }

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::args::QuietArg;
-use super::exit::{Exit, Failure, eprint_line};
+use super::exit::{Exit, Failure, eprint_line, eprint_warning};
 use super::list;
 use super::program::Program;
 use super::result_kind::Kind;
 use super::write::{NamedOutput, OutputFile, check_apart};
 use replay_engine::number::grouped;
 use replay_experiment::files::{ResultError, ResultFolder};
+use replay_output::report::manifest::JobSet;
 use replay_output::report::page::{
     self, BEGINNING, DOCTYPE, Folder, FolderError, compare_top_strategies, is_published,
 };
@@ -69,6 +70,9 @@ pub fn run(args: &ReportArgs, program: &Program) -> Result<Exit, Failure> {
             false => published.push((path.display().to_string(), checks(path)?)),
         }
     }
+    if !args.quiet.quiet {
+        other_jobs(&folders).iter().for_each(eprint_warning);
+    }
     let page = page::page(&folders, &published, &program.build);
     let mut file = OutputFile::create(write)?;
     file.write_all(page.as_bytes()).map_err(|e| file.failed(e))?;
@@ -116,6 +120,41 @@ fn read(results: &ResultFolder) -> Result<Folder, Unread> {
         }
     }
     Ok(folder)
+}
+
+/// Returns a line for each folder with a trace of which an earlier folder has other jobs.
+fn other_jobs(folders: &[Folder]) -> Vec<String> {
+    let sets = |folder: &Folder| {
+        let manifest = folder.manifest.clone();
+        let traces = manifest.configuration.traces.clone().into_iter();
+        traces.map(move |trace| {
+            let set = JobSet { jobs: trace.jobs as u64, window: Some(manifest.window()) };
+            ([trace.name, trace.topology], trace.policy, set)
+        })
+    };
+    let mut lines = Vec::new();
+    for (place, folder) in folders.iter().enumerate() {
+        let earlier =
+            || folders[..place].iter().flat_map(|one| sets(one).map(move |set| (one, set)));
+        let other = sets(folder).find_map(|(trace, policy, set)| {
+            // Only a sweep has a policy for each trace.
+            let is_same =
+                |other: &Option<String>| policy.is_none() || other.is_none() || *other == policy;
+            let (one, (.., other)) = earlier().find(|(_, (other, of, jobs))| {
+                *other == trace && is_same(of) && jobs.differs(&set)
+            })?;
+            let [trace, ..] = &trace;
+            Some(format!(
+                "{} has {} of {trace}, but {} has {}; their results are not of the same jobs",
+                folder.name,
+                set.text(),
+                one.name,
+                other.text()
+            ))
+        });
+        lines.extend(other);
+    }
+    lines
 }
 
 /// Returns an error if `path` exists and is not an HTML page, because it may be an input, or if the name was not given

@@ -205,7 +205,9 @@ impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
 
     /// Reads the outcomes of all cells from the journals of shards.
     fn merge(&mut self, shards: &Shards<'_>) -> Result<(), Failure> {
-        let mut journals = shards.journals(self.ids.iter().copied().map(Ok))?;
+        let split = shards.split();
+        let mut journals =
+            shards.journals(self.ids.iter().copied().map(Ok), |cell| split.of_cell(cell))?;
         // Results are compared as JSON, in which missing numbers are equal.
         let same = |a: &R, b: &R| match (serde_json::to_value(a), serde_json::to_value(b)) {
             (Ok(a), Ok(b)) => a == b,

@@ -1,6 +1,7 @@
 //! Sessions of commands with results: threads, messages, and the output folder.
 
 use std::fmt::Display;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -14,7 +15,7 @@ use super::program::Invocation;
 use super::result_kind::Kind;
 use replay_engine::number::counted;
 use replay_experiment::files::{Dir, Folder, FolderError, InputRecord, Results, Staging};
-use replay_experiment::journal::JOURNAL_FILE;
+use replay_experiment::journal::{HEADER, JOURNAL_FILE};
 use replay_experiment::sweep::Build;
 use replay_output::plot::FigureStyle;
 use replay_output::report::manifest::{Host, Origin};
@@ -30,8 +31,8 @@ pub struct Session {
     style: FigureStyle,
     /// Whether the results are incomplete because of an interruption.
     partial: bool,
-    /// Text that describes how to continue with the journal, if there is a journal.
-    continuation: Option<String>,
+    /// The journal and the command that continues with it, if there is a journal.
+    continuation: Option<(PathBuf, &'static str)>,
     /// Whether the journal remains when results are written.
     keeps_journal: bool,
     /// Path of the journal if the command runs a shard, which writes only a journal.
@@ -238,16 +239,19 @@ impl Session {
             false => (journal::other_builds(dir, self.build(), other_build)?, "the same command"),
         };
         let path = dir.path().join(JOURNAL_FILE);
-        self.continuation = Some(format!("{command} continues from {}", path.display()));
+        self.continuation = Some((path, command));
         self.keeps_journal = is_permanent;
         let opened = Dir::open(dir.path());
         let opened = opened.map_err(|e| Failure::output(dir.path().display(), e))?;
         Ok(Some((opened, builds)))
     }
 
-    /// Returns a text that describes how to continue after an interruption; `None` without a journal.
-    pub fn continuation(&self) -> Option<&str> {
-        self.continuation.as_deref()
+    /// Returns a text that describes how to continue after an interruption; `None` without a journal, and if the journal
+    /// has no record, because a journal without records is removed.
+    pub fn continuation(&self) -> Option<String> {
+        let (path, command) = self.continuation.as_ref()?;
+        let has_records = fs::metadata(path).is_ok_and(|file| file.len() > HEADER.len() as u64);
+        has_records.then(|| format!("{command} continues from {}", path.display()))
     }
 
     /// Declares that the command runs a shard with this journal; no results are written.
@@ -267,8 +271,8 @@ impl Session {
 
     /// Reports that a command was interrupted, with the cells that are left and how to continue.
     pub fn report_left(&self, left: &str) -> Exit {
-        let how = self.continuation.as_deref().unwrap_or_default();
-        eprint_line(format_args!("replay: interrupted, {left} left; {how}"));
+        let how = self.continuation().map_or(String::new(), |how| format!("; {how}"));
+        eprint_line(format_args!("replay: interrupted, {left} left{how}"));
         Exit::Interrupted
     }
 
@@ -383,7 +387,7 @@ fn figures(earlier: &Results) -> usize {
 
 /// Reports the folder of results that could not be moved to their final names.
 fn unfinished(place: &Path) {
-    if std::fs::read_dir(place).is_ok_and(|mut files| files.next().is_some()) {
+    if fs::read_dir(place).is_ok_and(|mut files| files.next().is_some()) {
         eprint_line(format_args!("replay: the completed files are in {}", place.display()));
     }
 }

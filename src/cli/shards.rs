@@ -10,8 +10,9 @@ use super::args::{OutputArgs, ProcessArgs};
 use super::exit::Failure;
 use super::journal::{PLAN_FILE, PlanFile, is_plan};
 use super::print::{SortArg, TableArgs};
+use super::result_kind::Kind;
 use super::session::Session;
-use replay_engine::number::grouped;
+use replay_engine::number::{counted, grouped};
 use replay_experiment::files::{Dir, DirLock};
 use replay_experiment::journal::{CellId, Journal, Outcome};
 use replay_experiment::sweep::{Build, Shard, ShardError};
@@ -83,6 +84,13 @@ impl ShardArg {
 
 /// Format number of [`ShardPlan`].
 const FORMAT: u32 = 3;
+/// Format number of the plan of a search. Up to format 3, a shard of a search had every N-th vector.
+const SEARCH_FORMAT: u32 = 4;
+
+/// Returns the format number of the plan of a command.
+fn format(command: &str) -> u32 {
+    if command == Kind::Search.name() { SEARCH_FORMAT } else { FORMAT }
+}
 
 /// The plan of a shard of a command other than a sweep. `S` is the whole command.
 #[derive(Serialize, Deserialize)]
@@ -105,7 +113,8 @@ pub fn plan_of_shard(
     command: &impl Serialize,
     digest: String,
 ) -> Result<PlanFile, Failure> {
-    let plan = ShardPlan { build: session.build().clone(), format: FORMAT, command, digest };
+    let format = format(session.kind().name());
+    let plan = ShardPlan { build: session.build().clone(), format, command, digest };
     let mut file = PlanFile::new(session.kind(), plan)?;
     file.shard = Some(shard.to_string());
     Ok(file)
@@ -234,7 +243,7 @@ impl<'a> Shards<'a> {
     ) -> Result<(S, Self), Failure> {
         Self::of_one_plan(parts, args, |part| {
             let plan = &part.plan.plan;
-            if plan["format"] != FORMAT {
+            if plan["format"] != format(part.plan.kind()) {
                 let message = "it is a plan of another version of replay";
                 return Err(no_plan(&part.path, anyhow::anyhow!(message)));
             }
@@ -272,8 +281,14 @@ impl<'a> Shards<'a> {
         Ok(())
     }
 
+    /// Returns any shard of the division into shards.
+    pub fn split(&self) -> Shard {
+        let shards = self.parts.iter().map(|part| part.shard);
+        shards.max_by_key(|shard| shard.count()).unwrap_or(Shard::WHOLE)
+    }
+
     /// Opens the journals of all folders for reading, and checks that every cell has a record; `ids` has all cells in
-    /// order.
+    /// order, and `shard_of` returns the shard of a cell.
     ///
     /// # Errors
     /// A data error if a journal cannot be read, or if shards are missing or unfinished; in the second case, the error
@@ -281,11 +296,10 @@ impl<'a> Shards<'a> {
     pub fn journals<R: DeserializeOwned>(
         &self,
         ids: impl Iterator<Item = Result<CellId, Failure>>,
+        shard_of: impl Fn(u32) -> Shard,
     ) -> Result<Vec<Journal<R>>, Failure> {
         let open = |part: &ShardFolder| Journal::read_only(part.hold.dir()).map_err(Failure::data);
         let journals = self.parts.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-        let split = self.parts.iter().map(|part| part.shard).max_by_key(|shard| shard.count());
-        let split = split.unwrap_or(Shard::WHOLE);
         let mut missing: Vec<(Shard, u32)> = Vec::new();
         let (mut cells, mut all) = (0u32, 0u32);
         for id in ids {
@@ -295,7 +309,7 @@ impl<'a> Shards<'a> {
                 continue;
             }
             cells += 1;
-            let shard = split.of_cell(run);
+            let shard = shard_of(run);
             match missing.iter_mut().find(|(other, _)| *other == shard) {
                 Some((_, count)) => *count += 1,
                 None => missing.push((shard, 1)),
@@ -319,8 +333,9 @@ impl<'a> Shards<'a> {
                 }
             })
             .collect();
-        let (cells, all) = (grouped(cells), grouped(all));
-        let message = format!("{cells} of {all} cells have not run: {}", parts.join(", "));
+        let verb = if cells == 1 { "has" } else { "have" };
+        let (cells, all) = (grouped(cells), counted(all, "cell"));
+        let message = format!("{cells} of {all} {verb} not run: {}", parts.join(", "));
         Err(Failure::data(anyhow::anyhow!(message)))
     }
 }

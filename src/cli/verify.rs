@@ -14,7 +14,7 @@ use super::output::writable;
 use super::print::TableArgs;
 use super::write::{NamedOutput, OutputFile, check_apart};
 use crate::cli::terminal::stdout;
-use replay_engine::naming::hint;
+use replay_engine::naming::{hint, retired};
 use replay_engine::sanitize::excerpt;
 use replay_engine::table::{Table, write_csv};
 use replay_engine::workload::{Manifest, SearchPath};
@@ -252,7 +252,10 @@ fn by_class(checks: &[Check]) -> String {
 fn suite(name: &str) -> Result<Suite, Failure> {
     SUITES.iter().find(|suite| suite.name == name).copied().ok_or_else(|| {
         let known = SUITES.iter().map(|suite| suite.name);
-        let hint = hint(name, known);
+        let hint = match retired("suite", name) {
+            Some(instead) => format!("; {instead}"),
+            None => hint(name, known),
+        };
         Failure::usage_message(format!(
             "unknown suite \"{}\"{hint} (replay list suites)",
             excerpt(name)

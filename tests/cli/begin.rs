@@ -170,6 +170,20 @@ fn completions_name_every_command() {
     };
     offers("bash", &["turning-busy-list", "out-of-order", "one-to-all", "bani-mohammad"]);
     offers("fish", &["gen-alg\\t", "conservative\\t", "pareto\\t", "johnson\\t"]);
+    for (shell, open, close) in [("fish", "[", "]"), ("zsh", "\\[", "\\]")] {
+        let script = Dir::new().replay(&format!("completions {shell}")).code(0).stdout;
+        for [form, order, fit] in [
+            ["hilbert-best-fit", "hilbert", "best-fit"],
+            ["snake-sum-of-squares", "snake", "sum-of-squares"],
+            ["shuffled-row-major-free-list", "shuffled-row-major", "free-list"],
+        ] {
+            let line = |line: &&str| line.contains(form) && line.contains("order=");
+            let described = script.lines().find(line).unwrap_or_default().replace('\\', "");
+            let [open, close] = [open, close].map(|mark| mark.replace('\\', ""));
+            let about = format!("curve{open}order={order},fit={fit}{close}");
+            assert!(described.contains(&about), "{shell} {form}: {described}");
+        }
+    }
     Dir::new().replay("completions csh").refused(&["csh", "bash", "zsh", "fish"]);
 }
 

@@ -6,6 +6,7 @@ use super::dir::Dir;
 
 trials!(
     merged_shards_equal_the_whole_search,
+    a_shard_has_a_block_of_similar_vectors,
     merge_names_missing_shards,
     merge_rejects_shards_of_other_searches,
     rejects_searches_that_cannot_be_sharded,
@@ -72,6 +73,27 @@ fn merged_shards_equal_the_whole_search() {
     }
 }
 
+/// Evaluations share decisions only with evaluations of similar vectors, and sums only with those of the same radius.
+fn a_shard_has_a_block_of_similar_vectors() {
+    let dir = Dir::with_trace().file("two.swf", "");
+    dir.replay("synth --jobs 60 --processors 64 --seed 5 --write two.swf").code(0);
+    let search =
+        "search --trace lublin,two.swf --each --jobs 60 --sr 1..6 --factors 0..1 --no-plots -q";
+    for (number, radii) in [(1, 1..=3), (2, 4..=6)] {
+        dir.replay(&format!("{search} --shard {number}/2 --out p{number}")).code(0);
+        let journal = String::from_utf8(dir.read(&format!("p{number}/journal.txt"))).expect("text");
+        let mut found = Vec::new();
+        for part in journal.split("\"candidate\":\"").skip(1) {
+            let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
+            found.push(digits.parse::<u32>().expect("a radius"));
+        }
+        // Seven ratios for each radius and trace.
+        let expected: Vec<u32> = radii.flat_map(|radius| [radius; 2 * 7]).collect();
+        found.sort_unstable();
+        assert_eq!(found, expected, "shard {number}");
+    }
+}
+
 fn merge_names_missing_shards() {
     let dir = Dir::with_trace();
     run_shards(&dir, GRID, 3);
@@ -98,15 +120,18 @@ fn merge_rejects_shards_of_other_searches() {
         1,
         &["p1 and easy are shards of different commands"],
     );
-    // Plans of earlier versions contain the command line.
-    let plan = String::from_utf8(dir.read("easy/plan.json")).expect("UTF-8");
-    let plan = plan.replace("\"format\": 3", "\"arguments\": [\"replay\", \"search\"]");
-    fs::write(dir.path("easy/plan.json"), plan).expect("a file");
-    dir.replay("merge -q p1 easy --out merged").fails(
-        3,
-        1,
-        &["easy/plan.json is not a shard plan", "another version of replay"],
-    );
+    // In earlier versions, plans contained the command line, or a shard had every N-th vector.
+    let text = String::from_utf8(dir.read("easy/plan.json")).expect("UTF-8");
+    for before in ["\"arguments\": [\"replay\", \"search\"]", "\"format\": 3"] {
+        let plan = text.replace("\"format\": 4", before);
+        assert_ne!(plan, text);
+        fs::write(dir.path("easy/plan.json"), plan).expect("a file");
+        for folders in ["p1 easy", "easy"] {
+            let advice = "run the shard again with --force";
+            let words = ["easy/plan.json is not a shard plan", "another version of replay", advice];
+            dir.replay(&format!("merge -q {folders} --out merged")).fails(3, 1, &words);
+        }
+    }
     dir.replay("sweep -q --jobs 20 --shard 1/2 --out sweep").code(0);
     dir.replay("merge p1 sweep --out merged").fails(
         3,

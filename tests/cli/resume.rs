@@ -25,6 +25,8 @@ trials!(
     runs_equal_cells_once,
     resumes_killed_streams_and_contention,
     resumes_interrupted_streams_and_contention,
+    an_interrupt_before_the_first_cell_names_no_journal,
+    resumes_interrupted_sweeps_with_tables,
     does_not_mix_in_other_unfinished_results,
 );
 
@@ -374,6 +376,50 @@ fn resumes_interrupted_streams_and_contention() {
         let anew = dir.replay(&again).code(0);
         anew.demand(!anew.stderr.contains("done before"), "no journal is left");
         assert_equal_results(&dir, "out", "clean");
+    }
+}
+
+fn an_interrupt_before_the_first_cell_names_no_journal() {
+    // The first cell takes minutes.
+    let contend = "contend --jobs 5000 --scale 50 --alloc random --seed 0..2 --no-plots";
+    let sweep = "sweep --machine 100x100 --alloc gen-alg --jobs 10000";
+    for command in [contend, sweep] {
+        let dir = Dir::with_trace();
+        let command = format!("{command} --threads 1 --out out");
+        let child = dir.start(&command);
+        let begin = Instant::now();
+        while !dir.path("out/journal.txt").exists() {
+            assert!(begin.elapsed() < Duration::from_secs(60), "no journal");
+            sleep(Duration::from_millis(1));
+        }
+        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(kill.expect("kill runs").success());
+        let stopped = ended(&command, child).code(130).says("replay: interrupted");
+        stopped.demand(!stopped.stderr.contains("continues from"), "no journal remains");
+        assert_eq!(records(&dir, "out"), 0);
+    }
+}
+
+/// A sweep with tables of jobs and placements continues after an interrupt, and its files equal those of an
+/// uninterrupted sweep.
+fn resumes_interrupted_sweeps_with_tables() {
+    for (option, table) in [("--job-table", "jobs.parquet"), ("--placements", "placements.parquet")]
+    {
+        let dir = Dir::with_trace();
+        let sweep = format!("{} {option} --out out", slow(10));
+        dir.replay(&format!("{} {option} -q --out clean", slow(10))).code(0);
+        let child = dir.start(&sweep);
+        await_records(&dir, "out", 3);
+        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(kill.expect("kill runs").success());
+        let stopped = ended(&sweep, child).code(130);
+        stopped.says("left; the same command continues from out/journal.txt");
+        assert!((1..20).contains(&records(&dir, "out")), "interrupted while cells ran");
+        assert!(!dir.path(&format!("out/{table}")).exists(), "no partial table");
+        dir.replay(&sweep).code(0);
+        assert_equals_clean(&dir, "out");
+        let is_equal = dir.read(&format!("out/{table}")) == dir.read(&format!("clean/{table}"));
+        assert!(is_equal, "{table} differs from the table of an uninterrupted sweep");
     }
 }
 

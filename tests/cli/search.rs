@@ -334,6 +334,7 @@ fn rejects_bad_options() {
         ("--objective mean_pairwise", "did you mean \"mean_pairwise_l1\""),
         ("--constraint worst-class", "write SUBJECT<=PERCENT"),
         ("--alloc hilbert-best-fit", "has no tie vector"),
+        ("--alloc curve", "allocator \"curve\" has no tie vector"),
         ("--alloc mc1x1[tie=1,1,1,1]", "its tie vector is already set"),
         ("--alloc mc1x1,mm", "one allocator"),
         ("--sched fcfs,easy", "one scheduler"),

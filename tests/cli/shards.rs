@@ -101,7 +101,7 @@ fn merge_names_missing_cells() {
     failed.fails(
         3,
         1,
-        &["1 of 122 cells have not run: shard 2/4 in s2 lacks 1 of its cells; run the shard again"],
+        &["1 of 122 cells has not run: shard 2/4 in s2 lacks 1 of its cells; run the shard again"],
     );
     assert!(!dir.path("merged").exists());
     dir.replay("sweep grid.toml --shard 2/4 --out s2").code(0).says("30 done before, 1 run");

@@ -138,6 +138,15 @@ fn rejects_unknown_traces_and_suites() {
         1,
         &["unknown suite \"quarks\"", "replay list suites"],
     );
+    dir.replay("verify tsafrir").fails(
+        2,
+        1,
+        &["unknown suite \"tsafrir\"; this suite was removed", "--shake N"],
+    );
+    for name in ["gabl", "first-fit", "busy-list"] {
+        let words = ["unknown parameter \"engine\"; this parameter was removed", "omit engine="];
+        dir.replay(&format!("--alloc {name}[engine=literal]")).fails(2, 1, &words);
+    }
 }
 
 fn reports_numbers_that_differ() {

@@ -196,7 +196,8 @@ pub(crate) fn table() -> Table<CentreStrategy> {
         .aliases(&["mc-1x1"])
         .about(
 "Square shells around every free processor; least sum of shell numbers, ties by the tie vector. tie=auto \
-             tunes the vector during the replay, slack=auto also tunes the slack.",
+             tunes the vector during the replay, slack=auto also tunes the slack. With tie=auto, fewer than 10,000 jobs a \
+             second on 32x32.",
         )
         .source("Bender et al. 2008; Johnson, Bunde, Leung")
         .param(
@@ -219,12 +220,15 @@ pub(crate) fn table() -> Table<CentreStrategy> {
         );
     let gen_alg = entry("gen-alg", Rule::GenAlg)
         .aliases(&["genalg"])
-        .about("Diamond shells around every free processor; least sum of pairwise L1 distances.")
+        .about(
+            "Diamond shells around every free processor; least sum of pairwise L1 distances. In 3D, fewer than 10,000 \
+             jobs a second.",
+        )
         .source("Krumke et al. 1997");
     let mm = entry("mm", Rule::Mm)
         .about(
             "Diamond shells around all combinations of coordinates of free processors; least \
-             sum of pairwise L1 distances.",
+             sum of pairwise L1 distances. In 3D, fewer than 10,000 jobs a second.",
         )
         .source("Bender et al. 2008");
     Table::new("allocator", [mc1x1, gen_alg, mm])
@@ -252,7 +256,7 @@ fn entry(name: &str, rule: Rule) -> Entry<CentreStrategy> {
         .param(
             "order",
             kind::one_of(&ShellOrder::ALL),
-"order in which processors are taken from the last shell if only a part of the shell is needed; greedy builds every candidate and takes one to two hundred times as long",
+"order in which processors are taken from the last shell if only a part of the shell is needed; greedy builds every candidate and takes one to two hundred times as long: fewer than 10,000 jobs a second on 10x10",
             |s| &mut s.order,
         )
         .param(

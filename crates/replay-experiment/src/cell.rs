@@ -6,7 +6,7 @@ use super::{LogJobs, Prepared, RunKey};
 use replay_engine::allocator::Allocator;
 use replay_engine::allocator::registry::AllocatorSpec;
 use replay_engine::cancel::{CancelToken, Cancelled};
-use replay_engine::metrics::{ScheduleMetrics, Series};
+use replay_engine::metrics::{DeferredSeries, ScheduleMetrics};
 use replay_engine::naming::NameError;
 use replay_engine::number::counted;
 use replay_engine::sanitize::excerpt;
@@ -146,7 +146,7 @@ pub struct Schedule {
     /// Start times and end times of the jobs.
     pub timeline: Arc<Timeline>,
     /// Busy processors and queue length over time.
-    pub series: Arc<Series>,
+    pub series: Arc<DeferredSeries>,
     /// Metrics that depend only on the schedule.
     pub metrics: Arc<ScheduleMetrics>,
     /// Jobs with their arrival times in place of submit times; `None` if jobs have no dependencies.
@@ -394,7 +394,7 @@ impl Trace {
             let jobs = timeline.placed(jobs);
             let starts = timeline.placed(timeline.starts());
             Ok(Schedule {
-                series: Arc::new(Series::new(&jobs, &starts)),
+                series: Arc::new(DeferredSeries::new(&jobs, &starts)),
                 metrics: Arc::new(ScheduleMetrics::new(&jobs, &starts, &self.topology)),
                 timeline: Arc::new(timeline),
                 arrived: arrived_jobs,

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{OverLogJobs, RejectedSize};
 use replay_engine::metrics::{
-    Allocation, HierarchySeries, JobMeasures, OutageMetrics, RunMetrics, ScheduleMetrics, Series,
-    SizeRow, comparable,
+    Allocation, DeferredSeries, HierarchySeries, JobMeasures, OutageMetrics, RunMetrics,
+    ScheduleMetrics, SizeRow, comparable,
 };
 use replay_engine::table::{Column, Name, Table, names};
 
@@ -135,9 +135,9 @@ pub struct RunResult {
     /// All allocations in order of their start times; empty unless they were requested.
     #[serde(skip)]
     pub allocations: Vec<Allocation>,
-    /// Load over time. All cells with the same timeline share this series.
+    /// Load over time, computed when it is read. All cells with the same timeline share this series.
     #[serde(skip)]
-    pub series: Arc<Series>,
+    pub series: Arc<DeferredSeries>,
     /// Values for figures of trees and blocks; empty on other machines.
     #[serde(skip)]
     pub hierarchy_series: HierarchySeries,

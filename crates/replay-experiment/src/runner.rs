@@ -10,7 +10,7 @@ use replay_engine::allocator::Allocator;
 use replay_engine::metrics::by_size::{SizeRow, by_size, by_size_of};
 use replay_engine::metrics::measure::{Coupled, Finished, Scope, Setup};
 use replay_engine::metrics::times::{Times, as_served};
-use replay_engine::metrics::{RunMetrics, ScheduleMetrics, Series};
+use replay_engine::metrics::{DeferredSeries, RunMetrics, ScheduleMetrics};
 use replay_engine::simulation::{Observer, Starts};
 use replay_engine::workload::{Job, JobId};
 
@@ -141,7 +141,7 @@ fn run_measured(
 struct RawRun<'a> {
     placements: Placements<'a>,
     metrics: RunMetrics,
-    series: Arc<Series>,
+    series: Arc<DeferredSeries>,
     by_size: Vec<SizeRow>,
     over_log: Option<OverLogJobs>,
     seconds: f64,
@@ -153,7 +153,7 @@ impl<'a> RawRun<'a> {
     fn of_timeline(
         placements: Placements<'a>,
         schedule: &ScheduleMetrics,
-        series: Arc<Series>,
+        series: Arc<DeferredSeries>,
         by_size: Vec<SizeRow>,
         over_log: Option<OverLogJobs>,
         seconds: f64,
@@ -221,7 +221,7 @@ fn repeat_log<'a>(
     let (jobs, starts) = (timeline.placed(&workload.jobs), timeline.placed(timeline.starts()));
     // Utilization is computed in processors rather than points, because jobs can share points.
     let schedule = ScheduleMetrics::new(&jobs, &starts, topology.capacity());
-    let series = Arc::new(Series::new(&jobs, &starts));
+    let series = Arc::new(DeferredSeries::new(&jobs, &starts));
     let seconds = begin.elapsed().as_secs_f64();
     let by_size = by_size_of(&jobs, &starts, timeline.placed(&pairwise).iter().copied());
     let over_log = OverLogJobs::of(&placements, &workload.jobs, &timeline, topology.capacity());
@@ -289,7 +289,7 @@ fn coupled_run<'a>(
         metrics: placements.measures.finish(&finished),
         placements,
         over_log: None,
-        series: Arc::new(Series::new(&served, starts)),
+        series: Arc::new(DeferredSeries::new(&served, starts)),
         seconds,
         allocator_seconds: Some(overhead.time.as_secs_f64()),
     })

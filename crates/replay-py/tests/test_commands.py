@@ -88,7 +88,7 @@ def test_warnings_are_values(trace):
     assert wide.startswith("some intervals are wider") and overloaded.startswith("at 1 of 1 point, jobs arrive faster")
     runs = [replay.run(replay.read_swf("lublin-10x10", jobs=jobs), machine="10x10", alloc="mc1x1") for jobs in (60, 50)]
     [omitted] = issued(lambda: replay.compare(*runs))
-    assert omitted.endswith(": 10 jobs that only one run has are omitted")
+    assert omitted.endswith("; 10 jobs that only one run has are omitted")
     assert "base" in omitted and "/" not in omitted
 
 

@@ -70,6 +70,26 @@ proptest! {
         prop_assert_eq!(fast, reference);
     }
 
+    /// Compares schedules with queues that are so long that a compression skips jobs. Many jobs share an estimate, some
+    /// jobs share an arrival, and some jobs exceed their estimates.
+    #[test]
+    fn conservative_agrees_with_its_definition_on_long_queues(
+        jobs in proptest::collection::vec((0i64..30, 1i64..500, -0.2..3.0f64, 0.0..1.0f64), 80..350),
+        processors in proptest::sample::select(vec![16u32, 100, 1000, 9000]),
+        unit in proptest::sample::select(vec![1i64, 60, 100_000]),
+        order in orders(),
+    ) {
+        let mut now = 0;
+        let jobs: Vec<_> = jobs.into_iter().map(|(gap, run, over, share)| {
+            now += unit * (gap / 20);
+            let estimate = unit * (run as f64 * (1.0 + over)) as i64 / 60 * 60;
+            job(now, unit * run, estimate, (f64::from(processors).powf(share) as u32).max(1))
+        }).collect();
+        let reference = timeline(&jobs, processors, &mut reference::Conservative::new(order, processors));
+        let fast = timeline(&jobs, processors, &mut Conservative::new(order, processors));
+        prop_assert_eq!(fast, reference);
+    }
+
     /// Compares the disciplines on queues that are too long for a list.
     #[test]
     fn disciplines_agree_with_their_definitions(

@@ -91,7 +91,8 @@ pub struct RunRow {
 /// table has it, and `columns`, whose values are converted to floats.
 ///
 /// # Errors
-/// [`ReadError`] if the table is missing or unreadable, or lacks a column.
+/// [`ReadError`] if the table is missing or unreadable, or lacks a column, or if a run has several rows in a directory
+/// without a manifest.
 pub fn runs(
     folder: &ResultFolder,
     tables: &JobTables,
@@ -108,9 +109,25 @@ pub fn runs(
         let names: Vec<Name> = names.collect();
         let mut table = read_rows(&footer, &file, &names, 0..footer.rows())?;
         cast(&mut table, &floats, &DataType::Float64)?;
-        Ok((rows(&table)?, table))
+        let runs = rows(&table)?;
+        let numbers: Vec<i64> = runs.iter().map(|run| run.run).collect();
+        match repeated(&numbers).filter(|_| folder.manifest().is_none()) {
+            Some(run) => Err(format!("run {run} has several rows{WITHOUT_MANIFEST}")),
+            None => Ok((runs, table)),
+        }
     };
     read().map_err(ReadError::table(&folder.path().join(&name)))
+}
+
+/// End of the message about a repeated row.
+const WITHOUT_MANIFEST: &str = ", and the directory has no manifest.json that lists the table: repeat the command that \
+     wrote the results with --out";
+
+/// Returns the smallest number that occurs more than once.
+fn repeated(numbers: &[i64]) -> Option<i64> {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
 }
 
 /// Returns the keys of a table of runs.
@@ -152,6 +169,9 @@ pub struct JobsTable {
     footer: Arc<Footer>,
     /// For each run, the first row and the number of rows of each part.
     parts: HashMap<i64, Vec<(usize, usize)>>,
+    /// Whether repeated jobs are an error: no manifest shows that the table is as replay wrote it. A trace may have
+    /// several jobs with the same number.
+    is_checked: bool,
 }
 
 impl JobsTable {
@@ -173,20 +193,21 @@ impl JobsTable {
             Ok((integers(&table, RunResult::RUN)?, footer))
         };
         let (runs, footer) = read().map_err(ReadError::table(&path))?;
+        let is_checked = folder.manifest().is_none();
         let mut parts: HashMap<i64, Vec<(usize, usize)>> = HashMap::new();
         let mut first = 0;
         for part in runs.chunk_by(|one, next| one == next) {
             parts.entry(part[0]).or_default().push((first, part.len()));
             first += part.len();
         }
-        Ok(Self { path, tables, file: Arc::new(file), footer: Arc::new(footer), parts })
+        Ok(Self { path, tables, file: Arc::new(file), footer: Arc::new(footer), parts, is_checked })
     }
 
     /// Reads the jobs of one run: number, submission and size, start and `label` if there is one, and the measures as
     /// floats. Returns no rows for an unknown run.
     ///
     /// # Errors
-    /// [`ReadError`] if the table lacks a column.
+    /// [`ReadError`] if the table lacks a column, or if a job has several rows in a directory without a manifest.
     pub fn of(&self, run: i64, label: Option<Name>) -> Result<DataFrame, ReadError> {
         let JobTables { start, measures, .. } = *self.tables;
         let numbers = [Submitted::JOB, Submitted::SUBMIT, Submitted::SIZE].into_iter().chain(start);
@@ -203,6 +224,11 @@ impl JobsTable {
             cast(&mut jobs, &columns[..columns.len() - measures.len()], &DataType::Int64)?;
             cast(&mut jobs, measures, &DataType::Float64)?;
             numbers.iter().try_for_each(|&name| integers(&jobs, name).map(drop))?;
+            if self.is_checked
+                && let Some(job) = repeated(&integers(&jobs, Submitted::JOB)?)
+            {
+                return Err(format!("run {run}, job {job} has several rows{WITHOUT_MANIFEST}"));
+            }
             Ok(jobs)
         };
         read().map_err(ReadError::table(&self.path))

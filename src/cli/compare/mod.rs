@@ -26,7 +26,7 @@ use crate::cli::result_kind::Kind;
 use crate::cli::terminal::stdout;
 use replay_engine::metrics::blocks::FEWEST;
 use replay_engine::metrics::{Submitted, comparable};
-use replay_engine::number::{counted, fixed, grouped};
+use replay_engine::number::{counted, fixed};
 use replay_engine::sanitize::excerpt;
 use replay_engine::workload::{Change, JobIds};
 use replay_experiment::RunKey;
@@ -36,7 +36,7 @@ use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::schedule_diff::StartChange;
 use replay_experiment::shaken::Verdict;
 use replay_output::plot::{FigureStyle, Plots};
-use replay_output::report::manifest::{StoredManifest, TraceRecord};
+use replay_output::report::manifest::{JobSet, StoredManifest, TraceRecord};
 use replay_results::compare::{
     ALL_SIZES, CONTENDED, Compared, JobTables, Pairs, REPLAYED, correct, difference,
 };
@@ -398,8 +398,8 @@ fn jobs(
 ) -> Result<([String; 2], Pairs), Failure> {
     same_log([base, others], [first, second])?;
     let label = args.by().and_then(By::column);
-    let pairs = Pairs::new(&base.jobs(first, label)?, &others.jobs(second, label)?);
-    let pairs = pairs.map_err(unread)?;
+    let both = [base.jobs(first, label)?, others.jobs(second, label)?];
+    let pairs = Pairs::new(&both[0], &both[1]).map_err(unread)?;
     // Runs with the same name are distinguished by the names of their folders.
     let mut names = [first, second].map(|run| run_name(&run.key));
     if names[0] == names[1] {
@@ -413,12 +413,24 @@ fn jobs(
         )));
     }
     if pairs.unpaired > 0 && !args.process.quiet {
+        let set = |runs: &SelectedRuns, jobs: &DataFrame| JobSet {
+            jobs: jobs.height() as u64,
+            window: runs.manifest.as_ref().map(|manifest| manifest.window()),
+        };
+        let [one, two] = [set(base, &both[0]), set(others, &both[1])];
+        let (two, omitted) = (two.text(), omitted(pairs.unpaired, "job", "run"));
         eprint_warning(format_args!(
-            "{name} and {other_name}: {} jobs that only one run has are omitted",
-            grouped(pairs.unpaired as u64)
+            "{name} has {}, {other_name} has {two}; {omitted}",
+            one.text()
         ));
     }
     Ok((names, pairs))
+}
+
+/// Returns the part of a warning about items that only one of two owners has.
+fn omitted(count: usize, what: &str, owner: &str) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("{} that only one {owner} has {verb} omitted", counted(count as u64, what))
 }
 
 /// Returns trace, machine, scheduler and strategy, separated by spaces.
@@ -497,23 +509,26 @@ impl SelectedRuns {
     /// A usage error if there is no such run.
     fn select(mut self, text: &str, dir: &Path, number: Option<i64>) -> Result<Self, Failure> {
         self.text = text.to_string();
+        let Some(last) = self.runs.iter().map(|run| run.run).max() else {
+            return Err(Failure::data(anyhow::anyhow!("{} has no runs", dir.display())));
+        };
         if let Some(number) = number {
-            let last = self.runs.iter().map(|run| run.run).max().unwrap_or(0);
             let is_selected: BooleanChunked =
                 self.runs.iter().map(|run| run.run == number).collect();
             self.frame = self.frame.filter(&is_selected).map_err(unread)?;
             self.runs.retain(|run| run.run == number);
             if self.runs.is_empty() {
+                let runs = match last {
+                    0 => "only run 0".to_string(),
+                    last => format!("runs 0 to {last}"),
+                };
                 return Err(Failure::usage_message(format!(
-                    "{text}: no such run; {} has runs 0 to {last}",
+                    "{text}: no such run; {} has {runs}",
                     dir.display()
                 )));
             }
         }
-        match self.runs.is_empty() {
-            true => Err(Failure::data(anyhow::anyhow!("{text} has no runs"))),
-            false => Ok(self),
-        }
+        Ok(self)
     }
 
     /// Returns a description of the kind of results in the folder.
@@ -647,7 +662,7 @@ fn paired<'a>(
     }
     let alone = base.runs.len() + others.runs.len() - 2 * pairs.len();
     if alone > 0 && !quiet {
-        eprint_warning(format_args!("{alone} runs that only one folder has are omitted"));
+        eprint_warning(omitted(alone, "run", "folder"));
     }
     Ok(pairs)
 }

@@ -140,8 +140,8 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         })
         .mut_arg("shard", |arg| {
             arg.long_help(
-                "Run one of N parts (1/N to N/N); replay merge combines the parts.\n\nA part evaluates every N-th \
-                 vector. Only a search with the strategy exhaustive, or with random and --spare 0, can be divided, \
+                "Run one of N parts (1/N to N/N); replay merge combines the parts.\n\nA part evaluates a block of \
+                 vectors that are likely to make the same decisions. Only a search with the strategy exhaustive, or with random and --spare 0, can be divided, \
                  because the other strategies choose vectors by the results of earlier vectors.",
             )
         })

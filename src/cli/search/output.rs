@@ -12,7 +12,7 @@ use crate::cli::output::{configuration, trace_records};
 use crate::cli::print::Sorting;
 use crate::cli::result_kind::Kind;
 use crate::cli::results::Results;
-use replay_engine::number::grouped;
+use replay_engine::number::{counted, grouped};
 use replay_experiment::resolve::ResolvedGrid;
 use replay_experiment::search::{
     Origin, Problem, Problems, SearchRow, SearchTask, Searched, Space, Strategy,
@@ -138,10 +138,11 @@ impl SearchReport<'_> {
             let ranked = rows.iter().filter(|row| row.rank.is_some()).count() - 1;
             let as_good = rows.iter().filter(|row| row.is_as_good()).count();
             Some(format!(
-                "{}: {} of {} other vectors are not significantly worse than the best ({}) on {copies} perturbed copies",
+                "{}: {} of {} {} not significantly worse than the best ({}) on {copies} perturbed copies",
                 best.searched,
                 grouped(as_good as u64),
-                grouped(ranked as u64),
+                counted(ranked as u64, "other vector"),
+                if as_good == 1 { "is" } else { "are" },
                 best.candidate?,
             ))
         };

@@ -1,5 +1,9 @@
 //! Shards of a search. Each shard evaluates some of the vectors, and `replay merge` combines the journals of the
 //! shards.
+//!
+//! A shard has a block of vectors that are likely to make the same decisions, so that its evaluations share decisions.
+//! If a search has several problems, a shard has the same vectors for each problem, because the costs of problems
+//! differ.
 
 use std::sync::Mutex;
 
@@ -57,6 +61,18 @@ fn ids(vectors: &[Candidate], task: &SearchTask) -> Vec<CellId> {
     task.problems.searches.iter().flat_map(|problem| of_search(problem.identity())).collect()
 }
 
+/// Returns the shard of each vector; `split` is any shard of the division. The shards are blocks of the vectors in the
+/// order of their [similarity](Candidate::by_similarity).
+fn shards_of(vectors: &[Candidate], split: Shard) -> Vec<Shard> {
+    let mut order: Vec<usize> = (0..vectors.len()).collect();
+    order.sort_by(|&one, &other| vectors[one].by_similarity(&vectors[other]));
+    let mut shards = vec![split; vectors.len()];
+    for (rank, place) in (0..).zip(order) {
+        shards[place] = split.of_block(rank, vectors.len() as u32);
+    }
+    shards
+}
+
 /// Evaluates a part of the vectors. Writes a journal, and prints the path of the journal on standard output.
 ///
 /// # Errors
@@ -81,16 +97,18 @@ pub fn run(
     };
     let plan = plan_of_shard(&session, shard, &whole, digest(&task, &ids)?)?;
     let kept = JournalHandle::<Evaluation>::of_shard(&mut session, plan, &ids, shard)?;
-    let own = |place: usize| shard.of_cell(place as u32) == shard;
+    let own: Vec<bool> = shards_of(&vectors, shard).iter().map(|&one| one == shard).collect();
+    let own_ids: Vec<CellId> =
+        ids.iter().zip(own.iter().cycle()).filter(|(_, own)| **own).map(|(&id, _)| id).collect();
     let left = |kept: &JournalHandle<Evaluation>| {
         let journal = kept.open();
-        (0..ids.len()).filter(|&at| own(at) && journal.failed(ids[at]).is_none()).count()
+        own_ids.iter().filter(|&&id| journal.failed(id).is_none()).count()
     };
-    let (all, to_run) = ((0..ids.len()).filter(|&at| own(at)).count(), left(&kept));
+    let (all, to_run) = (own_ids.len(), left(&kept));
+    let own: Vec<Candidate> =
+        vectors.iter().zip(&own).filter(|(_, own)| **own).map(|(&vector, _)| vector).collect();
     let watched = Progress::new(quiet, &task.spec, &reporter);
-    for (number, problem) in task.problems.searches.iter().enumerate() {
-        let places = (0..vectors.len()).filter(|place| own(number * vectors.len() + place));
-        let own: Vec<Candidate> = places.map(|place| vectors[place]).collect();
+    for problem in &task.problems.searches {
         watched.phase_begins(problem, Some(own.len() as u64));
         let memory = EvaluationCache::new(problem, std::slice::from_ref(&kept.journal), true);
         let control = Control {
@@ -106,7 +124,8 @@ pub fn run(
                 }
             },
         };
-        let searched = search(problem, &mut List::new(own), &mut Archive::default(), control);
+        let searched =
+            search(problem, &mut List::new(own.clone()), &mut Archive::default(), control);
         watched.phase_ends();
         searched.map_err(failure)?;
         if let Some(error) = memory.write_error() {
@@ -141,9 +160,12 @@ pub fn merge(
         ParameterGrid::resolve(&search.grid, registries).map_err(|e| no_plan(&parts[0].path, e))?;
     let search = ResolvedSearch::new(search, grid).map_err(failure)?;
     let journals = |task: &SearchTask| {
-        let ids = ids(&task.spec.vectors(&task.problems).map_err(failure)?, task);
+        let vectors = task.spec.vectors(&task.problems).map_err(failure)?;
+        let ids = ids(&vectors, task);
         shards.check(&digest(task, &ids)?)?;
-        let journals = shards.journals(ids.into_iter().map(Ok))?;
+        let shards_of = shards_of(&vectors, shards.split());
+        let shard_of = |cell: u32| shards_of[cell as usize % shards_of.len()];
+        let journals = shards.journals(ids.into_iter().map(Ok), shard_of)?;
         Ok(journals.into_iter().map(Mutex::new).collect())
     };
     let session = Session::begin(Kind::Search, &output, command)?;

@@ -30,7 +30,8 @@ pub fn merge(
     };
     let (plan, shards) = Shards::of_one_plan(parts, args, read)?;
     let ids = (0..plan.len()).map(|run| plan.id(run).map_err(Failure::usage));
-    let mut journals = shards.journals(ids)?;
+    let split = shards.split();
+    let mut journals = shards.journals(ids, |cell| split.of_cell(cell))?;
     let mut session =
         Session::within(Kind::Sweep, Some(&args.out), args.force, &args.process, command)?;
     session.set_table(args.table);

@@ -24,8 +24,10 @@ use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::sweep::{Build, Plan};
 use replay_experiment::{Measure, RunResult};
 use replay_output::report::Sheet;
-use replay_output::report::page::{is_ranking, sentences};
+use replay_output::report::page::{JobComparisons, is_ranking, sentences};
 use replay_output::report::sweep::{SweepConfiguration, SweepDetails};
+use replay_results::compare::REPLAYED;
+use replay_results::read::JobsTable;
 use replay_results::{FrameError, ResultTable, Tables, read};
 
 /// Optional outputs of a sweep.
@@ -145,9 +147,19 @@ pub fn write(
         builds,
         replay_seconds,
     };
-    let (tables, runs) = (Some(tables), None);
-    let mut results =
-        SweepResults { plan, tables, runs, shaken, details, shown, is_data, baseline, sorting };
+    let (tables, runs, has_jobs) = (Some(tables), None, false);
+    let mut results = SweepResults {
+        plan,
+        tables,
+        runs,
+        has_jobs,
+        shaken,
+        details,
+        shown,
+        is_data,
+        baseline,
+        sorting,
+    };
     let exit = session.publish(&mut results, &tally)?;
     let shown = results.shown.len();
     if let more @ 1.. = done.len().saturating_sub(shown)
@@ -170,6 +182,8 @@ struct SweepResults<'a> {
     tables: Option<Tables>,
     /// The written table of runs.
     runs: Option<File>,
+    /// Whether the table of jobs was written.
+    has_jobs: bool,
     /// Means over perturbed copies.
     shaken: Vec<ShakenRow>,
     details: SweepDetails,
@@ -189,7 +203,11 @@ impl SweepResults<'_> {
         let runs = read::columns(runs, is_ranking);
         let runs = runs.map_err(|e| Failure::data(anyhow::Error::msg(e)))?;
         let shaken = ResultTable::of(&self.shaken).map_err(|e| Failure::output("results", e))?;
-        Ok(sentences(&[ResultTable::new(RunResult::NAME, &[], runs), shaken], &[]))
+        let comparisons = match self.has_jobs {
+            true => JobComparisons::NotComputed,
+            false => JobComparisons::NoTable,
+        };
+        Ok(sentences(&[ResultTable::new(RunResult::NAME, &[], runs), shaken], comparisons))
     }
 }
 
@@ -234,6 +252,8 @@ impl Results for SweepResults<'_> {
     fn tables(&mut self, _: &Path, _: &[(String, String)]) -> Result<Vec<PathBuf>, FrameError> {
         let Some(tables) = self.tables.take() else { return Ok(Vec::new()) };
         let files = tables.finish(&self.shaken)?;
+        let jobs = JobsTable::file(&REPLAYED);
+        self.has_jobs = files.iter().any(|file| file.ends_with(&jobs));
         self.runs = files.first().and_then(|runs| File::open(runs).ok());
         Ok(files)
     }

@@ -21,7 +21,8 @@ use replay_engine::allocator::ties::{TieConfig, TieVector};
 use replay_engine::cancel::{CancelToken, Cancelled};
 use replay_engine::machine::{BoxCounts, Count, LANES, Machine, Row};
 use replay_engine::topology::{Grid, NodeId};
-pub use tie_sums::{OpenValue, TieCounts, TieSums, TieValue};
+use tie_sums::LaneBounds;
+pub use tie_sums::{OpenValue, PartialShell, TieCounts, TieSums, TieValue};
 
 /// The MC1x1 allocator. On machines with more than 65,535 points, the type of the counts, `C`, must be `u32`.
 pub type Mc1x1<C = u16> = CentreAllocator<Mc1x1Engine<C>>;
@@ -105,6 +106,8 @@ pub struct CentreEvaluator<C> {
     /// Centres whose exact tie value is not yet known. Each entry contains (lower bound of the tie value, score,
     /// centre), and the data from which the exact value is computed.
     open: Vec<((i64, u64, NodeId), OpenValue)>,
+    /// Bounds of the tie values, one entry for each chunk that contains tied centres.
+    bounds: Vec<LaneBounds>,
 }
 
 impl<C: Count> CentreEvaluator<C> {
@@ -118,6 +121,7 @@ impl<C: Count> CentreEvaluator<C> {
             shell: SquareShell::new(grid, options.order),
             grid: grid.clone(),
             open: Vec::new(),
+            bounds: Vec::new(),
         }
     }
 
@@ -141,7 +145,14 @@ impl<C: Count> CentreEvaluator<C> {
             #[allow(unsafe_code)]
             return unsafe { self.winner_avx2(machine, size, ties) };
         }
-        self.winner_portable(machine, size, ties)
+        self.winner_plain(machine, size, ties)
+    }
+
+    /// Runs the portable code, compiled for every processor.
+    fn winner_plain(&mut self, machine: &Machine, size: u32, ties: TieConfig) -> Option<NodeId> {
+        self.winner_portable(machine, size, ties, |one, machine, size, admitted, vector| {
+            one.least_tie_of_any(machine, size, admitted, vector)
+        })
     }
 
     /// Runs the portable code, compiled for AVX2. All code that works on lanes is inlined and uses only integers, so
@@ -149,11 +160,49 @@ impl<C: Count> CentreEvaluator<C> {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn winner_avx2(&mut self, machine: &Machine, size: u32, ties: TieConfig) -> Option<NodeId> {
-        self.winner_portable(machine, size, ties)
+        self.winner_portable(machine, size, ties, |one, machine, size, admitted, vector| {
+            one.least_tie_of_any_avx2(machine, size, admitted, vector)
+        })
+    }
+
+    /// Runs [`least_tie_of_any`](Self::least_tie_of_any), compiled for AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    #[inline(never)]
+    fn least_tie_of_any_avx2(
+        &mut self,
+        machine: &Machine,
+        size: u32,
+        admitted: u64,
+        vector: TieVector,
+    ) -> NodeId {
+        self.least_tie_of_any(machine, size, admitted, vector)
+    }
+
+    /// Runs [`least_tie`](Self::least_tie) for any machine and vector. This code is large and stands apart, so that the
+    /// code for small machines stays in the instruction cache.
+    #[inline(always)]
+    fn least_tie_of_any(
+        &mut self,
+        machine: &Machine,
+        size: u32,
+        admitted: u64,
+        vector: TieVector,
+    ) -> NodeId {
+        match TieCounts::is_narrow(&self.free, machine.processors()) {
+            true => self.least_tie::<u16>(machine, size, admitted, vector),
+            false => self.least_tie::<u32>(machine, size, admitted, vector),
+        }
     }
 
     #[inline(always)]
-    fn winner_portable(&mut self, machine: &Machine, size: u32, ties: TieConfig) -> Option<NodeId> {
+    fn winner_portable(
+        &mut self,
+        machine: &Machine,
+        size: u32,
+        ties: TieConfig,
+        least_tie_of_any: impl Fn(&mut Self, &Machine, u32, u64, TieVector) -> NodeId,
+    ) -> Option<NodeId> {
         let TieConfig { vector, slack } = ties;
         self.free.update(machine);
         if vector.is_indifferent() {
@@ -165,10 +214,12 @@ impl<C: Count> CentreEvaluator<C> {
             return Some(only);
         }
         self.tie.update(machine, &self.grid);
-        Some(if TieCounts::is_narrow(&self.free, machine.processors()) {
-            self.least_tie::<u16>(machine, size, admitted, vector)
-        } else {
-            self.least_tie::<u32>(machine, size, admitted, vector)
+        let radius = self.free.max_radius();
+        let in_lanes =
+            machine.down_count() == 0 && self.tie.fits_lanes(radius, machine.processors(), vector);
+        Some(match in_lanes {
+            true => self.least_tie_in_lanes(machine, size, admitted, vector),
+            false => least_tie_of_any(self, machine, size, admitted, vector),
         })
     }
 
@@ -181,14 +232,13 @@ impl<C: Count> CentreEvaluator<C> {
         admitted: u64,
         vector: TieVector,
     ) -> NodeId {
-        let Self { grid, free, scores, tie, shell, open } = self;
+        let Self { grid, free, scores, tie, shell, open, .. } = self;
         // Processor numbers are in candidate order, so the smallest (tie value, score, centre) wins.
         let mut best = (i64::MAX, u64::MAX, NodeId(u32::MAX));
         let (free_count, any_down) = (machine.free_count() as u32, machine.down_count() > 0);
         open.clear();
         for chunk in scores.chunks(admitted) {
-            let mut wanted = [false; LANES];
-            chunk.at_most(admitted).for_each(|i| wanted[i] = true);
+            let wanted = chunk.wanted(admitted);
             let (radii, mut nearby) = ([vector.scan_radius], [[L::default(); LANES]]);
             let terms =
                 tie.terms::<L>(free, chunk, [size, free_count], &wanted, &radii, &mut nearby);
@@ -202,24 +252,61 @@ impl<C: Count> CentreEvaluator<C> {
                     });
                 }
                 match sums.value(vector) {
-                    TieValue::Exact(value) if (value, score, centre) < best => {
-                        best = (value, score, centre);
-                    }
+                    TieValue::Exact(value) => best = best.min((value, score, centre)),
                     TieValue::AtLeast(bound, value) if (bound, score, centre) < best => {
                         open.push(((bound, score, centre), value));
                     }
-                    _ => {}
+                    TieValue::AtLeast(..) => {}
                 }
             }
         }
-        for &(bound, ref value) in open.iter() {
-            if bound < best {
-                let (_, score, centre) = bound;
-                let taken = tie.taken(value.shell, machine, centre, shell);
-                best = best.min((value.close(vector, taken), score, centre));
+        least_of_open(best, open, vector, |part, centre| tie.taken(part, machine, centre, shell))
+    }
+
+    /// Returns the same centre as [`least_tie`](Self::least_tie). Bounds of the tie values are computed for 16 centres
+    /// at a time; only centres whose lower bound does not exceed the least upper bound are examined one by one.
+    /// [`TieCounts::fits_lanes`] must hold.
+    #[inline(always)]
+    fn least_tie_in_lanes(
+        &mut self,
+        machine: &Machine,
+        size: u32,
+        admitted: u64,
+        vector: TieVector,
+    ) -> NodeId {
+        let Self { free, scores, tie, shell, open, bounds, .. } = self;
+        let counts = [size, machine.free_count() as u32];
+        bounds.clear();
+        let mut highest = [i32::MAX; LANES];
+        for chunk in scores.chunks(admitted) {
+            let wanted = chunk.wanted(admitted);
+            let (radii, mut nearby) = ([vector.scan_radius], [[0; LANES]]);
+            let terms = tie.terms::<u16>(free, chunk, counts, &wanted, &radii, &mut nearby);
+            let of_chunk = tie.bounds(&terms, &nearby[0], vector, counts);
+            for i in 0..LANES {
+                highest[i] = highest[i].min(if wanted[i] { of_chunk.high[i] } else { i32::MAX });
+            }
+            bounds.push(of_chunk);
+        }
+        let least = highest.into_iter().min().unwrap_or(i32::MAX);
+        let mut best = (i64::MAX, u64::MAX, NodeId(u32::MAX));
+        open.clear();
+        for (chunk, bounds) in scores.chunks(admitted).zip(&*bounds) {
+            let (LaneBounds { low, high, .. }, wanted) = (bounds, chunk.wanted(admitted));
+            let candidate: [bool; LANES] = std::array::from_fn(|i| wanted[i] & (low[i] <= least));
+            if !candidate.iter().fold(false, |any, &one| any | one) {
+                continue;
+            }
+            for i in (0..LANES).filter(|&i| candidate[i]) {
+                let entry = (i64::from(low[i]), u64::from(chunk.scores[i]), chunk.node(i));
+                if low[i] == high[i] {
+                    best = best.min(entry);
+                } else {
+                    open.push((entry, bounds.open(i, size)));
+                }
             }
         }
-        best.2
+        least_of_open(best, open, vector, |part, centre| tie.taken(part, machine, centre, shell))
     }
 
     /// Returns the centres with the best score, in candidate order.
@@ -241,6 +328,25 @@ impl<C: Count> CentreEvaluator<C> {
         self.shell.gather(machine, centre, outermost, Some(chosen));
         self.shell.take(machine, centre, size as usize - chosen.len(), chosen);
     }
+}
+
+/// Returns the centre of the least entry: `best`, or an entry of `open` after its value has been computed. `taken`
+/// returns the wall weights of the part that is taken from a last shell.
+#[inline(always)]
+fn least_of_open(
+    mut best: (i64, u64, NodeId),
+    open: &[((i64, u64, NodeId), OpenValue)],
+    vector: TieVector,
+    mut taken: impl FnMut(PartialShell, NodeId) -> u32,
+) -> NodeId {
+    for &(bound, ref value) in open {
+        if bound < best {
+            let (_, score, centre) = bound;
+            let taken = taken(value.shell, centre);
+            best = best.min((value.close(vector, taken), score, centre));
+        }
+    }
+    best.2
 }
 
 /// MC1x1 scores of all centres for one request, 16 neighbouring centres at a time.
@@ -275,6 +381,13 @@ impl Chunk {
     pub fn at_most(&self, limit: u64) -> impl Iterator<Item = usize> + '_ {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX - 1);
         (0..LANES).filter(move |&i| self.scores[i] <= limit)
+    }
+
+    /// Returns, for each lane, whether its score is at most `limit`.
+    #[inline(always)]
+    fn wanted(&self, limit: u64) -> [bool; LANES] {
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX - 1);
+        self.scores.map(|score| score <= limit)
     }
 
     /// Returns the processor in a lane.
@@ -492,9 +605,15 @@ mod tests {
             let size = 1 + ((machine.free_count() - 2) as f64 * share) as u32;
             let mut evaluator = CentreEvaluator::<u16>::new(&grid, options, true);
             let ties = TieConfig::new(options.tie, options.slack);
-            let portable = evaluator.winner_portable(&machine, size, ties);
+            let portable = evaluator.winner_plain(&machine, size, ties);
             prop_assert!(portable.is_some());
             prop_assert_eq!(evaluator.winner(&machine, size, ties), portable);
+            // Ties in lanes have the same winner as one by one.
+            let admitted = ties.slack.admitted(evaluator.scores.compute(&evaluator.free, size, |best| ties.slack.admitted(best)));
+            if evaluator.scores.only(admitted).is_none() && !ties.vector.is_indifferent() {
+                let one_by_one = evaluator.least_tie_of_any(&machine, size, admitted, ties.vector);
+                prop_assert_eq!(Some(one_by_one), portable);
+            }
         }
     }
 

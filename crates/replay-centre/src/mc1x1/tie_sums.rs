@@ -32,6 +32,8 @@ pub struct TieCounts<C> {
     counts_walls: bool,
     /// Wall weight by processor.
     weights: Vec<u8>,
+    /// Sum of the wall weights that are counted.
+    wall_weight: u64,
     /// Rule by which the weights are recomputed when outages change the walls.
     rule: WallRule,
     /// Version of the machine's outages for which the weights were computed.
@@ -115,6 +117,29 @@ impl<L: Count> LaneTerms<L> {
     }
 }
 
+/// Bounds of the tie values of 16 neighbouring centres.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneBounds {
+    /// Lower bounds.
+    pub low: [i32; LANES],
+    /// Upper bounds. Where both bounds are equal, they are the value.
+    pub high: [i32; LANES],
+    /// The values without the wall weights of the processors taken from a partly used last shell.
+    value: [i32; LANES],
+    /// Outermost shell L.
+    last: [u16; LANES],
+    /// Number of free processors in the complete shells.
+    inner: [u16; LANES],
+}
+
+impl LaneBounds {
+    /// Returns the value of lane `i`, without the part of the last shell, for a request of `size` processors.
+    pub fn open(&self, i: usize, size: u32) -> OpenValue {
+        let (shell, need) = (u32::from(self.last[i]), size - u32::from(self.inner[i]));
+        OpenValue { value: i64::from(self.value[i]), shell: PartialShell { shell, need } }
+    }
+}
+
 /// The sums of one centre for a scan radius. The sums are multiplied by the weights of a vector.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TieSums {
@@ -172,6 +197,7 @@ impl<C: Count> TieCounts<C> {
             walls: Vec::new(),
             counts_walls,
             weights,
+            wall_weight: 0,
             rule,
             down_seen: 0,
             taken: Vec::new(),
@@ -183,6 +209,8 @@ impl<C: Count> TieCounts<C> {
     fn count_walls(&mut self, grid: &Grid) {
         let weights = &self.weights;
         let heaviest = weights.iter().copied().max().filter(|_| self.counts_walls).unwrap_or(0);
+        let counted = weights.iter().filter(|_| self.counts_walls);
+        self.wall_weight = counted.map(|&weight| u64::from(weight)).sum();
         let above = |level| weights.iter().map(|&weight| weight > level).collect();
         self.walls = (0..heaviest).map(|level| BoxCounts::of_subset(grid, above(level))).collect();
     }
@@ -356,6 +384,60 @@ impl<C: Count> TieCounts<C> {
             last_wall: [least, most].map(|taken: u32| reach * i64::from(taken)),
             shell: PartialShell { shell: last, need },
         }
+    }
+
+    /// Returns whether [`bounds`](Self::bounds) supports a vector on a machine of `processors` processors: each sum of
+    /// a tie value fits into 16 bits, and each tie value into 32 bits.
+    pub fn fits_lanes(&self, max_radius: u32, processors: usize, vector: TieVector) -> bool {
+        let [processors, radius, reach] =
+            [processors as u64, u64::from(max_radius), u64::from(vector.scan_radius) + 1];
+        let walls = (radius + 2 * reach).saturating_mul(self.wall_weight);
+        let sum = processors.saturating_mul((radius + 2).max(reach)).max(walls);
+        let weights =
+            [vector.available, vector.wall, vector.border].map(|w| u64::from(w.unsigned_abs()));
+        sum < 1 << 16 && sum * weights.iter().sum::<u64>() < 1 << 31
+    }
+
+    /// Returns bounds of the tie values of 16 centres from their terms. The bounds are those of [`TieSums::value`] for
+    /// each centre. [`fits_lanes`](Self::fits_lanes) must hold.
+    #[inline(always)]
+    pub fn bounds(
+        &self,
+        terms: &LaneTerms<u16>,
+        nearby: &[u16; LANES],
+        vector: TieVector,
+        [size, free]: [u32; 2],
+    ) -> LaneBounds {
+        let (reach, size, free) = (vector.scan_radius as u16 + 1, size as u16, free as u16);
+        let (mut wall, mut least, mut most) = ([0; LANES], [0; LANES], [0; LANES]);
+        for walls in &terms.walls[..self.walls.len()] {
+            for i in 0..LANES {
+                let need = size.minus(terms.inner[i]);
+                let elsewhere = terms.within[i].minus(terms.inner[i]).minus(walls.last_shell[i]);
+                wall[i] = walls.inside[i].plus(reach.times(walls.complete[i])).plus(wall[i]);
+                least[i] = need.saturating_minus(elsewhere).plus(least[i]);
+                most[i] = need.min(walls.last_shell[i]).plus(most[i]);
+            }
+        }
+        let mut bounds = LaneBounds {
+            low: [0; LANES],
+            high: [0; LANES],
+            value: [0; LANES],
+            last: terms.last,
+            inner: terms.inner,
+        };
+        for i in 0..LANES {
+            let unseen = reach.saturating_minus(terms.seen[i]);
+            let available = nearby[i].plus(unseen.times(free.minus(size)));
+            let border = reach.minus(1).times(terms.busy[i]);
+            let [available, border, wall] = [available, border, wall[i]].map(i32::from);
+            let value = vector.available * available - vector.border * border - vector.wall * wall;
+            let [a, b] = [least[i], most[i]]
+                .map(|taken| value - vector.wall * i32::from(reach.times(taken)));
+            bounds.value[i] = value;
+            (bounds.low[i], bounds.high[i]) = (a.min(b), a.max(b));
+        }
+        bounds
     }
 
     /// Gathers and cuts a last shell. Returns the sum of the wall weights of the part that is taken from the shell.

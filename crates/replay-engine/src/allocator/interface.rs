@@ -57,6 +57,10 @@ pub struct Capabilities {
     /// Whether a scheduler may [reserve a placement for the head of the queue](crate::scheduler::Guard::Place) although
     /// [`refusals_last`](Self::refusals_last) is `false`. The reservation begins at the first instant at which a copy
     /// of the strategy finds a placement. The head may start later than its reservation.
+    ///
+    /// The decision on a request, with its [`Times`](super::Times), must depend only on the set of free processors. The
+    /// strategy reads the set from the machine or follows it by events: one copy serves many reservations, and on the
+    /// copy jobs end ([`MachineEvent::Released`]) and hold processors again ([`MachineEvent::NodesDown`]).
     pub reserves_by_trial: bool,
     /// Whether EASY [reserves a placement for the head of the queue](crate::scheduler::Guard::Place) unless its options
     /// select another guard.

@@ -25,8 +25,11 @@ pub struct Row(pub usize);
 #[derive(Clone, Debug)]
 pub struct BoxCounts<C = u16> {
     grid: Grid,
-    /// One flag per processor: true if the processor is in the subset.
-    subset: Vec<bool>,
+    /// The processors of the subset: for each row, one integer per [`EIGHT`] lanes, with one byte per processor, 1 if the
+    /// processor is in the subset.
+    subset: Vec<u64>,
+    /// Number of integers of `subset` per row.
+    eights: usize,
     /// Outer dimension, middle dimension (3D only) and lane dimension.
     outer: Spans,
     middle: Option<Spans>,
@@ -67,11 +70,15 @@ impl<C: Count> BoxCounts<C> {
         Self {
             table: vec![C::default(); table_rows * stride],
             prefixes: vec![C::default(); prefixed * stride],
-            nothing: vec![C::default(); lane.extent],
+            nothing: vec![C::default(); stride],
             row_counts: subset.chunks(lane.extent).map(|row| row.contains(&true)).collect(),
+            subset: subset
+                .chunks(lane.extent)
+                .flat_map(|row| row.chunks(EIGHT).map(flags))
+                .collect(),
+            eights: lane.extent.div_ceil(EIGHT),
             rows,
             grid: grid.clone(),
-            subset,
             outer,
             middle,
             lane,
@@ -120,37 +127,33 @@ impl<C: Count> BoxCounts<C> {
     fn sum_flat(&mut self, first: usize, machine: &Machine) {
         let (pad, extent, stride) = (self.lane.pad, self.lane.extent, self.stride);
         for row in first..self.rows {
-            let nodes = row * extent..(row + 1) * extent;
-            let (free, subset) = (&machine.free_map()[nodes.clone()], &self.subset[nodes]);
             let (done, rest) = self.table.split_at_mut((row + 1) * stride);
             let (below, sums) = (&done[row * stride + pad..], &mut rest[pad..stride]);
             if !self.row_counts[row] {
                 sums.copy_from_slice(&below[..stride - pad]);
                 continue;
             }
-            let sum = sum_along(&mut sums[..extent], &below[..extent], free, subset);
-            sums[extent..].fill(below[extent].plus(sum));
+            let members = &self.subset[row * self.eights..][..self.eights];
+            sum_along(sums, below, &machine.free_map()[row * extent..], members);
         }
     }
 
     #[inline(always)]
     fn sum_row(&mut self, row: usize, machine: &Machine) {
-        let nodes = row * self.lane.extent..(row + 1) * self.lane.extent;
-        let free = &machine.free_map()[nodes.clone()];
-        let subset = &self.subset[nodes];
+        let (pad, extent) = (self.lane.pad, self.lane.extent);
+        let free = &machine.free_map()[row * extent..];
+        let members = &self.subset[row * self.eights..][..self.eights];
         let prefix = &mut self.prefixes[row * self.stride..][..self.stride];
         if self.lane.wrapped {
             let mut sum = C::default();
-            let first = self.lane.extent - self.lane.pad;
-            for (lane, entry) in (first..).zip(prefix) {
+            for (lane, entry) in (extent - pad..).zip(prefix) {
                 *entry = sum;
-                let counted = free[lane % self.lane.extent] & subset[lane % self.lane.extent];
-                sum = sum.plus(C::from(counted));
+                let lane = lane % extent;
+                let member = members[lane / EIGHT] >> (8 * (lane % EIGHT)) & 1 == 1;
+                sum = sum.plus(C::from(free[lane] & member));
             }
         } else {
-            let (pad, extent) = (self.lane.pad, self.lane.extent);
-            let sum = sum_along(&mut prefix[pad..pad + extent], &self.nothing, free, subset);
-            prefix[pad + extent..].fill(sum);
+            sum_along(&mut prefix[pad..], &self.nothing[pad..], free, members);
         }
     }
 
@@ -293,14 +296,17 @@ impl<C: Count> BoxCounts<C> {
     }
 }
 
+/// Number of processors whose flags are counted at a time.
+const EIGHT: usize = 8;
+
 /// For each bit pattern of eight processors, the number of members before each position. The first processor
 /// corresponds to the lowest bit.
-static BEFORE: [[u8; 8]; 256] = {
-    let mut before = [[0; 8]; 256];
+static BEFORE: [[u8; EIGHT]; 256] = {
+    let mut before = [[0; EIGHT]; 256];
     let mut pattern = 0;
     while pattern < 256 {
         let mut i = 1;
-        while i < 8 {
+        while i < EIGHT {
             before[pattern][i] = before[pattern][i - 1] + (pattern >> (i - 1) & 1) as u8;
             i += 1;
         }
@@ -309,40 +315,37 @@ static BEFORE: [[u8; 8]; 256] = {
     before
 };
 
-/// Returns the bit pattern of eight processors: a bit is set if the processor is free and a member.
+/// Sets each entry to the entry of `below` plus the number of free members before its position in a row. The row begins
+/// at the first flags of `free` and `members`. The number of entries is a multiple of eight.
 #[inline(always)]
-fn pattern(free: &[bool; 8], member: &[bool; 8]) -> usize {
-    let [free, member] = [free, member].map(|eight| u64::from_le_bytes(eight.map(u8::from)));
-    // The product gathers the lowest bit of each byte in its highest byte.
-    ((free & member).wrapping_mul(0x0102_0408_1020_4080) >> 56) as usize
-}
-
-/// Sets each entry to the entry of `below` plus the number of free members before its position; returns the number of
-/// free members. A lookup table handles eight processors at a time.
-#[inline(always)]
-fn sum_along<C: Count>(entries: &mut [C], below: &[C], free: &[bool], member: &[bool]) -> C {
-    let (eights, rest) = entries.as_chunks_mut::<8>();
-    let (below, below_rest) = below.as_chunks::<8>();
-    let ((free, free_rest), (member, member_rest)) = (free.as_chunks(), member.as_chunks());
+fn sum_along<C: Count>(entries: &mut [C], below: &[C], free: &[bool], members: &[u64]) {
+    let mut entries =
+        entries.as_chunks_mut::<EIGHT>().0.iter_mut().zip(below.as_chunks::<EIGHT>().0);
     let mut sum = C::default();
-    for ((entries, below), (free, member)) in
-        eights.iter_mut().zip(below).zip(free.iter().zip(member))
-    {
-        let pattern = pattern(free, member);
+    for (i, (members, (entries, below))) in members.iter().zip(&mut entries).enumerate() {
+        let counted = flags(&free[i * EIGHT..]) & members;
+        // The product gathers the lowest bit of each byte in its highest byte.
+        let pattern = (counted.wrapping_mul(0x0102_0408_1020_4080) >> 56) as usize;
         let before = &BEFORE[pattern];
-        for i in 0..8 {
+        for i in 0..EIGHT {
             entries[i] = below[i].plus(sum).plus(C::of(usize::from(before[i])));
         }
-        sum = sum.plus(C::of(usize::from(before[7]) + (pattern >> 7)));
+        sum = sum.plus(C::of(pattern.count_ones() as usize));
     }
-    let mut pattern = 0;
-    for (i, (free, member)) in free_rest.iter().zip(member_rest).enumerate() {
-        pattern |= usize::from(free & member) << i;
+    for (entries, below) in entries {
+        *entries = below.map(|below| below.plus(sum));
     }
-    for ((entry, &below), &before) in rest.iter_mut().zip(below_rest).zip(&BEFORE[pattern]) {
-        *entry = below.plus(sum).plus(C::of(usize::from(before)));
-    }
-    sum.plus(C::of(pattern.count_ones() as usize))
+}
+
+/// Returns the first eight flags as the bytes of an integer, with 0 after the end.
+#[inline(always)]
+fn flags(flags: &[bool]) -> u64 {
+    let eight = flags.first_chunk().copied().unwrap_or_else(|| {
+        let mut some = [false; EIGHT];
+        some[..flags.len()].copy_from_slice(flags);
+        some
+    });
+    u64::from_le_bytes(eight.map(u8::from))
 }
 
 /// Returns the first 16 entries.
@@ -410,6 +413,8 @@ struct LaneSpans {
     stride: usize,
     /// For each radius, the offsets from a lane to the low end and the high end of its box.
     spans: Vec<[u32; 2]>,
+    /// For each padded lane position, the number of grid positions below it, modulo 2^16.
+    positions: Vec<u16>,
 }
 
 impl LaneSpans {
@@ -424,23 +429,18 @@ impl LaneSpans {
         };
         let spans: Vec<_> = (0..=max_radius).map(span).collect();
         let widest = spans.iter().map(|s| s[1] as usize).max().unwrap_or(0);
-        let stride = (widest + extent.next_multiple_of(LANES)).next_multiple_of(8);
-        Self { extent, wrapped: axis.wrapped, pad, stride, spans }
+        let stride = pad + (widest - pad + extent.next_multiple_of(LANES)).next_multiple_of(EIGHT);
+        let below = |j: usize| if axis.wrapped { j } else { j.saturating_sub(pad).min(extent) };
+        let positions = (0..stride).map(|j| below(j) as u16).collect();
+        Self { extent, wrapped: axis.wrapped, pad, stride, spans, positions }
     }
 
     /// Returns, for each of 16 lanes, the number of positions of the dimension within `radius`. Values of lanes beyond
     /// the end of the row are meaningless.
     #[inline(always)]
     fn lengths(&self, radius: usize, first_lane: usize) -> [u16; LANES] {
-        let (radius, extent) = (radius as u16, self.extent as u16);
-        if self.wrapped {
-            return [radius.saturating_mul(2).saturating_add(1).min(extent); LANES];
-        }
-        std::array::from_fn(|i| {
-            let lane = (first_lane + i) as u16;
-            let last = lane.saturating_add(radius).min(extent - 1);
-            last.wrapping_sub(lane.saturating_sub(radius)).wrapping_add(1)
-        })
+        let [low, high] = self.spans[radius].map(|offset| first_lane + offset as usize);
+        sub(load(&self.positions[high..]), load(&self.positions[low..]))
     }
 }
 

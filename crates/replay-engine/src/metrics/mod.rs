@@ -73,7 +73,7 @@ pub use outages::OutageMetrics;
 pub use pairwise::PairwiseMetrics;
 pub use run::{Measures, RunMetrics};
 pub use schedule::ScheduleMetrics;
-pub use series::Series;
+pub use series::{DeferredSeries, Series};
 pub use shape::PlacementMetrics;
 pub use system::{SystemMetrics, SystemRecorder};
 pub use ties::{TieMetrics, TieStatistics};

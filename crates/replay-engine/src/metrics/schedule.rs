@@ -19,21 +19,21 @@ measures! {
     /// Metrics of the schedule, which are equal for all allocators that never refuse a job.
     #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
     pub struct ScheduleMetrics, from times: Times {
-        jobs: u64 ["jobs"] "number of jobs of the run, size or replication" = times.waits.sorted.len() as u64;
+        jobs: u64 ["jobs"] "number of jobs of the run, size or replication" = times.waits.count;
         utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to the product \
             of processors and makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed \
             is included" = times.utilization;
         held_utilization: Option<f64> ["share", rising] "utilization that counts all processors of the points that jobs hold, because no other job can use these processors; null if each point of the machine holds one processor" = times.held_utilization;
         makespan: i64 ["s"] "last completion minus first submission" = times.makespan;
         mean_wait: f64 ["s"] "mean over jobs of start minus arrival" = times.waits.mean;
-        median_wait: f64 ["s"] "median wait" = times.waits.percentile(50.0);
-        p90_wait: f64 ["s"] "90th percentile of the wait" = times.waits.percentile(90.0);
-        p99_wait: f64 ["s"] "99th percentile of the wait" = times.waits.percentile(99.0);
-        max_wait: i64 ["s"] "largest wait" = times.waits.max();
+        median_wait: f64 ["s"] "median wait" = times.waits.percentiles[0];
+        p90_wait: f64 ["s"] "90th percentile of the wait" = times.waits.percentiles[1];
+        p99_wait: f64 ["s"] "99th percentile of the wait" = times.waits.percentiles[2];
+        max_wait: i64 ["s"] "largest wait" = times.waits.max;
         mean_turnaround: f64 ["s"] "mean over jobs of completion minus arrival" = times.turnarounds.mean;
-        median_turnaround: f64 ["s"] "median turnaround" = times.turnarounds.percentile(50.0);
-        p90_turnaround: f64 ["s"] "90th percentile of the turnaround" = times.turnarounds.percentile(90.0);
-        p99_turnaround: f64 ["s"] "99th percentile of the turnaround" = times.turnarounds.percentile(99.0);
+        median_turnaround: f64 ["s"] "median turnaround" = times.turnarounds.percentiles[0];
+        p90_turnaround: f64 ["s"] "90th percentile of the turnaround" = times.turnarounds.percentiles[1];
+        p99_turnaround: f64 ["s"] "99th percentile of the turnaround" = times.turnarounds.percentiles[2];
         mean_bounded_slowdown: f64 [""] "mean over jobs of turnaround divided by the run time on the requested \
             processors, with run times below 10 s replaced by 10 s; at least 1" = times.mean_slowdown;
     }
@@ -65,8 +65,8 @@ impl Measure for ScheduleMeasure {
 
 /// The times of a schedule.
 struct Times {
-    waits: SortedValues,
-    turnarounds: SortedValues,
+    waits: Distribution,
+    turnarounds: Distribution,
     mean_slowdown: f64,
     makespan: i64,
     utilization: f64,
@@ -94,25 +94,33 @@ impl From<&Topology> for Installed {
     }
 }
 
-/// Sorted values of all jobs.
-struct SortedValues {
+/// The distribution of a value of all jobs.
+struct Distribution {
+    count: u64,
     mean: f64,
-    sorted: Vec<i64>,
+    /// The median and the 90th and 99th percentiles.
+    percentiles: [f64; 3],
+    max: i64,
 }
 
-impl SortedValues {
+impl Distribution {
     fn of(mut values: Vec<i64>) -> Self {
         let sum: i128 = values.iter().map(|&value| i128::from(value)).sum();
-        values.sort_unstable();
-        Self { mean: sum as f64 / values.len().max(1) as f64, sorted: values }
-    }
-
-    fn percentile(&self, percent: f64) -> f64 {
-        percentile(&self.sorted, percent)
-    }
-
-    fn max(&self) -> i64 {
-        self.sorted.last().copied().unwrap_or(0)
+        let count = values.len();
+        let max = values.iter().copied().max().unwrap_or(0);
+        // The values from `begin` on are at least as large as the values before. A percentile has two adjacent ranks, the
+        // first of which is not below that of the previous percentile. A rank below `begin` was therefore selected before.
+        let mut begin = 0;
+        let mut value = |rank: usize| {
+            if rank >= begin {
+                values[begin..].select_nth_unstable(rank - begin);
+                begin = rank;
+            }
+            values[rank] as f64
+        };
+        let percentiles =
+            [50.0, 90.0, 99.0].map(|percent| percentile_of(count, percent, &mut value));
+        Self { count: count as u64, mean: sum as f64 / count.max(1) as f64, percentiles, max }
     }
 }
 
@@ -155,8 +163,8 @@ impl ScheduleMetrics {
             makespan,
             utilization: of_capacity(work),
             held_utilization: (per_point > 1).then(|| of_capacity(held())),
-            waits: SortedValues::of(waits),
-            turnarounds: SortedValues::of(turnarounds),
+            waits: Distribution::of(waits),
+            turnarounds: Distribution::of(turnarounds),
         })
     }
 }
@@ -169,7 +177,7 @@ pub fn percentile(sorted: &[i64], percent: f64) -> f64 {
 
 /// Returns the percentile of `count` sorted values. `value` returns the value with a given rank, from 0. See
 /// [`percentile`].
-pub fn percentile_of(count: usize, percent: f64, value: impl Fn(usize) -> f64) -> f64 {
+pub fn percentile_of(count: usize, percent: f64, mut value: impl FnMut(usize) -> f64) -> f64 {
     let Some(last) = count.checked_sub(1) else { return 0.0 };
     let rank = percent / 100.0 * last as f64;
     let (low, high) = (value(rank.floor() as usize), value(rank.ceil() as usize));
@@ -180,12 +188,26 @@ pub fn percentile_of(count: usize, percent: f64, value: impl Fn(usize) -> f64) -
 mod tests {
     use super::*;
     use crate::workload::Job;
+    use proptest::prelude::*;
 
     #[test]
     fn percentiles_interpolate() {
         assert_eq!(percentile(&[1, 2, 3, 4], 50.0), 2.5);
         assert_eq!(percentile(&[7], 99.0), 7.0);
         assert_eq!(percentile(&[], 50.0), 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn selected_percentiles_are_those_of_the_sorted_values(
+            mut values in proptest::collection::vec(prop_oneof![0i64..9, any::<i32>().prop_map(i64::from)], 0..300),
+        ) {
+            let found = Distribution::of(values.clone());
+            values.sort_unstable();
+            prop_assert_eq!(found.max, values.last().copied().unwrap_or(0));
+            let sorted = [50.0, 90.0, 99.0].map(|percent| percentile(&values, percent).to_bits());
+            prop_assert_eq!(found.percentiles.map(f64::to_bits), sorted);
+        }
     }
 
     #[test]

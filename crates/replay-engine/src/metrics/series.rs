@@ -1,5 +1,8 @@
 //! Busy processors and waiting jobs over time.
 
+use std::ops::Deref;
+use std::sync::OnceLock;
+
 use crate::workload::Job;
 
 /// Numbers of busy processors and waiting jobs as step functions of time.
@@ -17,13 +20,17 @@ pub struct Series {
 impl Series {
     /// Computes the series of `jobs` with the start times `starts`.
     pub fn new(jobs: &[Job], starts: &[i64]) -> Self {
+        Self::of(&spans(jobs, starts))
+    }
+
+    fn of(spans: &[Span]) -> Self {
         // (time, change of busy processors, change of waiting jobs)
-        let mut changes: Vec<(i64, i64, i64)> = Vec::with_capacity(3 * jobs.len());
-        for (job, &start) in jobs.iter().zip(starts) {
-            let size = i64::from(job.size);
-            changes.push((job.submit, 0, 1));
+        let mut changes: Vec<(i64, i64, i64)> = Vec::with_capacity(3 * spans.len());
+        for &Span { submit, start, end, size } in spans {
+            let size = i64::from(size);
+            changes.push((submit, 0, 1));
             changes.push((start, size, -1));
-            changes.push((start + job.run, -size, 0));
+            changes.push((end, -size, 0));
         }
         changes.sort_unstable();
         let mut series = Self::default();
@@ -67,6 +74,53 @@ impl Series {
             .collect()
     }
 }
+
+/// The times and the size of a job.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    submit: i64,
+    start: i64,
+    end: i64,
+    size: u32,
+}
+
+fn spans(jobs: &[Job], starts: &[i64]) -> Vec<Span> {
+    let span = |(job, &start): (&Job, &i64)| {
+        let &Job { submit, run, size, .. } = job;
+        Span { submit, start, end: start + run, size }
+    };
+    jobs.iter().zip(starts).map(span).collect()
+}
+
+/// A [`Series`] that is computed when it is read for the first time. Most runs do not read it.
+#[derive(Clone, Debug, Default)]
+pub struct DeferredSeries {
+    spans: Vec<Span>,
+    computed: OnceLock<Series>,
+}
+
+impl DeferredSeries {
+    /// Keeps the times and sizes of `jobs` with the start times `starts`.
+    pub fn new(jobs: &[Job], starts: &[i64]) -> Self {
+        Self { spans: spans(jobs, starts), computed: OnceLock::new() }
+    }
+}
+
+impl Deref for DeferredSeries {
+    type Target = Series;
+
+    fn deref(&self) -> &Series {
+        self.computed.get_or_init(|| Series::of(&self.spans))
+    }
+}
+
+impl PartialEq for DeferredSeries {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for DeferredSeries {}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use super::profile::Profile;
+use super::profile::{Chance, Profile};
 use super::{
     Capabilities, Outage, QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent,
     SchedulerOptions, Selection, System,
@@ -19,11 +19,13 @@ use crate::workload::JobId;
 ///
 /// # Cost
 ///
-/// The profile of reservations is kept from event to event. A compression visits every waiting job once. Most jobs move
-/// to an earlier time at which processors have become free. The other jobs keep their reservations, because no hole in
-/// the profile is long enough; a hole is an interval with enough free processors. A table lookup determines whether a
-/// hole can be long enough. A compression of n waiting jobs thus takes time roughly proportional to n log n. If all
-/// jobs of a trace wait and end early, the total time is roughly proportional to the square of the number of jobs.
+/// The profile of reservations is kept from event to event. A compression passes over all waiting jobs, but it searches
+/// an earlier reservation only for jobs that may have one, because a part of the profile that concerns them was raised
+/// since the previous compression. For all other jobs, a compression costs a few nanoseconds.
+///
+/// The number of reservations that move is itself proportional to the square of the queue if most jobs end early: in a
+/// queue of 2,500 to 10,000 jobs that arrive at once, each early end moves 3 to 4 % of the reservations, most of them by
+/// a few seconds. Later starts depend on each of these moves.
 #[derive(Clone, Debug)]
 pub struct Conservative {
     order: QueueOrder,
@@ -40,7 +42,13 @@ pub struct Conservative {
     searched: (u64, usize),
     /// A lower bound on the earliest reservation.
     earliest: i64,
+    /// An upper bound on the latest reservation.
+    latest: i64,
 }
+
+/// Minimum number of waiting jobs for which raises of the profile are tracked. In a shorter queue, a compression visits
+/// every job.
+const TRACKED_LENGTH: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
@@ -62,6 +70,7 @@ impl Conservative {
             overbooked: false,
             searched: (0, 0),
             earliest: i64::MAX,
+            latest: i64::MIN,
         }
     }
 
@@ -79,8 +88,26 @@ impl Conservative {
         profile.forget_before(now);
         self.earliest = i64::MAX;
         self.overbooked = self.overbooked && profile.overbooked(now, i64::MAX);
+        let tracked = if self.queue.len() < TRACKED_LENGTH {
+            profile.stop_tracking();
+            false
+        } else {
+            profile.begin_pass(now, self.latest)
+        };
+        let all = !tracked || self.overbooked;
+        self.latest = i64::MIN;
         for Waiting { job, reserved } in &mut self.queue {
             let (size, duration) = (job.size, Self::duration(job));
+            let chance = if all || *reserved < now {
+                Chance::ANY
+            } else {
+                profile.chance(size, duration, *reserved)
+            };
+            if !chance.any() {
+                self.earliest = self.earliest.min(*reserved);
+                self.latest = self.latest.max(*reserved);
+                continue;
+            }
             let (from, until) = (*reserved, *reserved + duration);
             let slipped = from < now || self.overbooked && profile.overbooked(from, until);
             let start = if slipped {
@@ -89,7 +116,7 @@ impl Conservative {
                 profile.take(start, start + duration, size);
                 start
             } else {
-                let start = profile.earlier(now, size, duration, from);
+                let start = profile.earlier(now, size, duration, from, chance);
                 // The profile does not change where the old and the new reservation overlap.
                 profile.take(start, from.min(start + duration), size);
                 profile.give(from.max(start + duration), until, size);
@@ -97,7 +124,9 @@ impl Conservative {
             };
             *reserved = start;
             self.earliest = self.earliest.min(start);
+            self.latest = self.latest.max(start);
         }
+        profile.end_pass();
     }
 
     /// Frees the rest of a completed job's reservation.
@@ -124,6 +153,7 @@ impl Scheduler for Conservative {
         let at = self.order.position(&self.queue, |waiting| &waiting.job, &job);
         self.queue.insert(at, Waiting { job, reserved });
         self.earliest = self.earliest.min(reserved);
+        self.latest = self.latest.max(reserved);
     }
 
     fn on_event(&mut self, event: SchedulerEvent<'_>) {

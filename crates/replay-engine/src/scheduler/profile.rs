@@ -1,8 +1,11 @@
 //! The future number of free processors as a step function of time.
 
 mod holes;
+mod raises;
 
-use holes::Holes;
+use holes::{Holes, capped};
+pub use raises::Chance;
+use raises::Raises;
 
 /// Maximum number of steps per block; a block with more steps is split.
 const MAX_STEPS: usize = 128;
@@ -19,6 +22,17 @@ pub struct Profile {
     /// Start times of the blocks.
     begins: Vec<i64>,
     holes: Holes,
+    /// `None` if raises are not tracked.
+    tracked: Option<Tracked>,
+}
+
+/// Raises for the search of reservations that can move.
+#[derive(Clone, Debug)]
+struct Tracked {
+    /// The raises since the begin of the pass before the current one.
+    current: Raises,
+    /// The raises since the begin of the current pass.
+    next: Raises,
 }
 
 /// Steps in order of time; never empty. The first step of the first block starts in the past.
@@ -48,6 +62,49 @@ impl Profile {
             blocks: vec![Block { times: vec![i64::MIN], free, raised: 0 }],
             begins: vec![i64::MIN],
             holes: Holes::new(processors),
+            tracked: None,
+        }
+    }
+
+    /// Begins a pass over all reservations, which are between `now` and `last`. If this function returns `false`, each
+    /// reservation must be visited: raises were not tracked since the previous pass. Otherwise only reservations that
+    /// [`may_move`](Self::may_move) must be visited.
+    pub fn begin_pass(&mut self, now: i64, last: i64) -> bool {
+        match &mut self.tracked {
+            Some(tracked) if tracked.current.cover(now, last) => {
+                tracked.next.clear();
+                true
+            }
+            _ => {
+                let raises = Raises::new(now, last, self.holes.classes());
+                self.tracked = Some(Tracked { current: raises.clone(), next: raises });
+                false
+            }
+        }
+    }
+
+    /// Ends a pass. The raises since its begin decide which reservations the next pass visits.
+    pub fn end_pass(&mut self) {
+        if let Some(Tracked { current, next }) = &mut self.tracked {
+            current.copy(next);
+        }
+    }
+
+    /// Stops tracking raises, which costs more than it saves if few jobs wait.
+    pub fn stop_tracking(&mut self) {
+        self.tracked = None;
+    }
+
+    /// Returns how a reservation may move to an earlier time, given that it was the earliest possible one when it
+    /// was made or visited in the previous pass. Valid from [`begin_pass`](Self::begin_pass) until
+    /// [`end_pass`](Self::end_pass).
+    #[inline]
+    pub fn chance(&self, size: u32, duration: i64, reserved: i64) -> Chance {
+        match (&self.tracked, self.holes.known_class(size)) {
+            (Some(tracked), Some(class)) => {
+                tracked.current.chance(size, class, capped(duration), reserved)
+            }
+            _ => Chance::ANY,
         }
     }
 
@@ -63,7 +120,14 @@ impl Profile {
     /// Returns the earliest start of a job between `now` and `reserved`. The job already has a reservation from
     /// `reserved` on, and the profile contains this reservation. The other parameters have the
     /// same meaning as in [`earliest`](Self::earliest).
-    pub fn earlier(&mut self, now: i64, size: u32, duration: i64, reserved: i64) -> i64 {
+    pub fn earlier(
+        &mut self,
+        now: i64,
+        size: u32,
+        duration: i64,
+        reserved: i64,
+        chance: Chance,
+    ) -> i64 {
         if reserved <= now {
             return reserved;
         }
@@ -77,6 +141,9 @@ impl Profile {
                 _ => return start,
             }
         }
+        if !chance.hole {
+            return start;
+        }
         // All earlier holes end at or before this step.
         self.first_hole(now, size, duration, place).unwrap_or(start)
     }
@@ -85,7 +152,11 @@ impl Profile {
     /// at `end`. The step at `end` has fewer than `size` free processors or is beyond the last
     /// step.
     fn first_hole(&mut self, now: i64, size: u32, duration: i64, end: Place) -> Option<i64> {
-        let class = self.holes.class(size, self.blocks.len());
+        let (class, inserted) = self.holes.class(size, self.blocks.len());
+        if let (Some(Tracked { current, next }), true) = (&mut self.tracked, inserted) {
+            current.insert_class(class);
+            next.insert_class(class);
+        }
         let mut block = 0;
         loop {
             block = self.holes.next(class, block, end.0 + 1, duration);
@@ -173,9 +244,9 @@ impl Profile {
         if from >= to {
             return;
         }
-        let mut first = self.step_at(from);
+        let mut first = self.step_at(self.place(from), from);
         let blocks = self.blocks.len();
-        let last = self.step_at(to);
+        let last = self.step_at(self.place_after(first, to), to);
         if blocks < self.blocks.len() {
             first = self.place(from);
         }
@@ -197,6 +268,7 @@ impl Profile {
             }
         }
         if by > 0 {
+            self.track_steps(first, last);
             self.raise_bounds(first, last, least, most + by, by);
         }
         // Merge the later step first, so that the position of the earlier step stays valid.
@@ -219,16 +291,37 @@ impl Profile {
         false
     }
 
+    /// Records the steps between two places as raised.
+    fn track_steps(&mut self, first: Place, last: Place) {
+        let Some(Tracked { current, next }) = &mut self.tracked else { return };
+        for b in first.0..=last.0 {
+            let block = &self.blocks[b];
+            let begin = if b == first.0 { first.1 } else { 0 };
+            let end = if b == last.0 { last.1 } else { block.times.len() };
+            for i in begin..end {
+                let until = match block.times.get(i + 1) {
+                    Some(&until) => until,
+                    None => self.begins[b + 1],
+                };
+                current.step(block.times[i], until, block.free(i));
+                next.step(block.times[i], until, block.free(i));
+            }
+        }
+    }
+
     /// Updates the upper bounds of all holes that appeared or grew because the steps from `first` to `last` were
     /// raised. `least` is the height of the lowest step before the change, and `most` is the height of the highest step
     /// after the change.
     fn raise_bounds(&mut self, first: Place, last: Place, least: i64, most: i64, by: i64) {
-        for class in self.holes.between(least, most) {
+        for class in self.holes.between(least, most, self.tracked.is_some()) {
             let size = i64::from(self.holes.size(class));
+            // A raise to a size of the class that is not its first size makes a hole too.
+            let below =
+                if self.tracked.is_some() { i64::from(self.holes.top(class)) } else { size };
             let mut place = first;
             while place < last {
                 let free = self.blocks[place.0].free(place.1);
-                if free < size || free - by >= size {
+                if free < size || free - by >= below {
                     let Some(after) = self.after(place) else { break };
                     place = after;
                     continue;
@@ -250,6 +343,11 @@ impl Profile {
                 }
                 let until = end.map_or(i64::MAX, |(b, i)| self.blocks[b].times[i]);
                 let mut from = self.blocks[begin.0].times[begin.1];
+                if let Some(Tracked { current, next }) = &mut self.tracked {
+                    let length = capped(until.saturating_sub(from));
+                    current.hole(class, from, length);
+                    next.hole(class, from, length);
+                }
                 let last_block = match end {
                     None => self.blocks.len() - 1,
                     Some((b, 0)) => b - 1,
@@ -285,6 +383,24 @@ impl Profile {
         (b, i)
     }
 
+    /// Returns the step that contains `time`, which is not before the step at `from`. Takes time proportional to the
+    /// logarithm of the distance in steps if both steps are in the same block.
+    fn place_after(&self, from: Place, time: i64) -> Place {
+        let (b, i) = from;
+        if self.begins.get(b + 1).is_some_and(|&begin| begin <= time) {
+            return self.place(time);
+        }
+        let times = &self.blocks[b].times[i..];
+        let mut end = 4;
+        while end < times.len() && times[end] <= time {
+            end *= 4;
+        }
+        let begin = end / 4;
+        let end = end.min(times.len());
+        let ahead = times[begin..end].partition_point(|&t| t <= time);
+        (b, i + (begin + ahead).saturating_sub(1))
+    }
+
     fn before(&self, (b, i): Place) -> Option<Place> {
         match (b, i) {
             (0, 0) => None,
@@ -300,9 +416,8 @@ impl Profile {
         (b + 1 < self.blocks.len()).then_some((b + 1, 0))
     }
 
-    /// Returns the step that starts at `time`, creating it if necessary.
-    fn step_at(&mut self, time: i64) -> Place {
-        let (b, i) = self.place(time);
+    /// Returns the step that starts at `time`, creating it if necessary. The step at `place` contains `time`.
+    fn step_at(&mut self, (b, i): Place, time: i64) -> Place {
         let block = &mut self.blocks[b];
         if block.times[i] >= time {
             return (b, i);

@@ -31,11 +31,10 @@ impl RunningJobs {
         }
     }
 
-    /// Removes a completed job, given only its id.
-    pub fn remove_job(&mut self, id: JobId) {
-        if let Some(at) = self.jobs.iter().position(|job| job.id == id) {
-            self.jobs.remove(at);
-        }
+    /// Removes a completed job, given only its id. Returns the removed job.
+    pub fn remove_job(&mut self, id: JobId) -> Option<Running> {
+        let at = self.jobs.iter().position(|job| job.id == id)?;
+        Some(self.jobs.remove(at))
     }
 
     /// Returns the jobs ordered by estimated end, then job.

@@ -1,4 +1,5 @@
 mod decision_cache;
+mod future;
 mod outage_state;
 mod reserved;
 mod sharing;
@@ -7,6 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use self::decision_cache::{CachedDecision, DecisionCache};
+use self::future::Future;
 use self::outage_state::OutageState;
 use self::reserved::{PlaceQuery, Reserved};
 use self::sharing::Sharing;
@@ -94,6 +96,12 @@ pub fn simulate(
         // must receive every request. Decisions about hosts depend on the utilization of the hosts, which changes.
         answers: (!strategy.folds && !strategy.shares_hosts).then(DecisionCache::default),
         reserved: None,
+        keeps_future: strategy.reserves_by_trial
+            && !strategy.refusals_last
+            && !strategy.shares_hosts
+            && outages.is_empty(),
+        future: None,
+        postponed: None,
         replaces_places: discipline.guard == Guard::Auto,
         last_place: None,
         down: OutageState::new(outages, topology.slots()),
@@ -264,6 +272,12 @@ struct Coupled<'a> {
     /// The place reserved for the head of the queue. The reservation is valid until a job completes, because jobs that
     /// start either leave the place free or release it in time.
     reserved: Option<Reserved>,
+    /// Whether searches for a place use the kept future.
+    keeps_future: bool,
+    /// The kept future, from the first search on.
+    future: Option<Future>,
+    /// The last postponement of a request.
+    postponed: Option<Postponement>,
     /// Whether another place may replace a reserved place.
     replaces_places: bool,
     /// The head of the queue for which a place was found last, and the time at which this place becomes free.
@@ -278,6 +292,16 @@ struct Coupled<'a> {
     overhead: Overhead,
 }
 
+/// A postponed request.
+#[derive(Clone, Copy)]
+struct Postponement {
+    job: JobId,
+    now: i64,
+    /// [Version](Machine::version) of the machine at the request.
+    version: u64,
+    until: i64,
+}
+
 /// A job that starts.
 struct Placed {
     slot: usize,
@@ -285,6 +309,18 @@ struct Placed {
     job: Job,
     /// Statistics of the allocator directly after the allocation.
     stats: Stats,
+}
+
+/// Returns the estimated end and the processors of each running job, in the order of the estimated ends.
+fn held_by_running<'a>(
+    running: &'a RunningJobs,
+    held: &'a [Vec<NodeId>],
+    slots: &'a [u32],
+) -> impl Iterator<Item = (i64, &'a [NodeId])> {
+    running.iter().map(|job| {
+        let slot = slots[job.id.index()] as usize;
+        (job.estimated_end, held[slot].as_slice())
+    })
 }
 
 impl Coupled<'_> {
@@ -349,8 +385,6 @@ impl Coupled<'_> {
         if let Some(known) = self.reserved.as_ref().filter(|known| known.job == head) {
             return Ok(known.at);
         }
-        let processors = |id: JobId| self.held[self.slots[id.index()] as usize].as_slice();
-        let running = self.running.iter().map(|job| (job.estimated_end, processors(job.id)));
         let times = Times { submitted: self.submitted[head.index()], ..Times::default() };
         let request = Request { times, ..self.request(head) };
         let least = allocator.bounds(request).min_processors_now;
@@ -358,7 +392,17 @@ impl Coupled<'_> {
         let before = self.last_place.filter(|(job, _)| *job == head).map(|(_, at)| at);
         let is_replaceable = self.replaces_places;
         let query = PlaceQuery { job: head, request, least, now, before, is_replaceable };
-        match Reserved::find(query, &self.machine, &self.down, allocator, running) {
+        let found = match self.keeps_future {
+            true => {
+                let refusal = self.known_refusal(query, allocator);
+                self.find_in_future(query, refusal, allocator)
+            }
+            false => {
+                let running = held_by_running(&self.running, &self.held, &self.slots);
+                Reserved::find(query, &self.machine, &self.down, allocator, running)
+            }
+        };
+        match found {
             Ok(Some(found)) => {
                 let at = found.at;
                 self.last_place = Some((head, at));
@@ -376,6 +420,46 @@ impl Coupled<'_> {
             Err(Refusal::Cancelled(cancelled)) => Err(cancelled.into()),
             Err(refusal) => Err(self.never_fits(head, refusal)),
         }
+    }
+
+    /// Finds a place in the kept future.
+    fn find_in_future(
+        &mut self,
+        query: PlaceQuery,
+        refusal: Option<Option<i64>>,
+        allocator: &dyn Allocator,
+    ) -> Result<Option<Reserved>, Refusal> {
+        if self.future.is_none() {
+            let copy = allocator.try_clone();
+            self.future = copy.map(|copy| Future::new(self.machine.clone(), copy));
+        }
+        let Some(future) = &mut self.future else { return Ok(None) };
+        let running: Vec<_> = held_by_running(&self.running, &self.held, &self.slots).collect();
+        let found = future.find(query, refusal, self.machine.free_count(), &running)?;
+        Ok(found.map(|(at, place)| {
+            let times = Times { now: at, ..query.request.times };
+            let request = Request { times, ..query.request };
+            let query = PlaceQuery { request, ..query };
+            Reserved::new(query, at, place, None, self.machine.processors())
+        }))
+    }
+
+    /// Returns whether a refusal of the head in the current state is known. The value is the end of the postponement,
+    /// if any.
+    fn known_refusal(
+        &mut self,
+        query: PlaceQuery,
+        allocator: &mut dyn Allocator,
+    ) -> Option<Option<i64>> {
+        let PlaceQuery { job, request, now, .. } = query;
+        let version = self.machine.version();
+        let is_same = |one: &Postponement| (one.job, one.now, one.version) == (job, now, version);
+        if let Some(postponed) = self.postponed.filter(is_same) {
+            return Some(Some(postponed.until));
+        }
+        let free = self.machine.free_count();
+        let known = self.answers.as_mut()?.known(request, free, false, allocator)?;
+        matches!(known, CachedDecision::Refused(_)).then_some(None)
     }
 
     /// Allocates processors for a job. Returns `None` if `spares` is set and the reserved place [does not admit the
@@ -413,10 +497,14 @@ impl Coupled<'_> {
             if let Some(answers) = &mut self.answers {
                 answers.refused(request, refusal, allocator);
             }
+            if let Refusal::Postponed { until } = refusal {
+                let version = self.machine.version();
+                self.postponed = Some(Postponement { job: id, now, version, until });
+            }
             return Err(refusal);
         }
         let admitted = match self.reserved.as_mut().filter(|_| spares) {
-            Some(reserved) => reserved.admits(nodes)?,
+            Some(reserved) => reserved.admits(nodes, self.future.as_mut().map(Future::copies))?,
             None => true,
         };
         if !admitted {
@@ -442,11 +530,11 @@ impl Coupled<'_> {
         self.machine.occupy(nodes);
         self.slots[id.index()] = slot as u32;
         self.requested += job.size;
-        self.running.insert(Running {
-            estimated_end: now + job.estimate,
-            id,
-            size: nodes.len() as u32,
-        });
+        let estimated_end = now + job.estimate;
+        self.running.insert(Running { estimated_end, id, size: nodes.len() as u32 });
+        if let Some(future) = &mut self.future {
+            future.start(estimated_end, nodes);
+        }
         Ok(Some(Placed { slot, job, stats }))
     }
 
@@ -471,7 +559,10 @@ impl Coupled<'_> {
             let freed = std::mem::take(&mut self.held[slot]);
             sharing.promote(&mut self.machine, &freed, &mut self.held);
         }
-        self.running.remove_job(id);
+        let ended = self.running.remove_job(id);
+        if let (Some(future), Some(ended)) = (&mut self.future, ended) {
+            future.complete(ended.estimated_end, &self.held[slot]);
+        }
         let request = self.request(id);
         self.requested -= self.reduced.remove(&id).unwrap_or(request.size);
         allocator.on_event(&self.machine, MachineEvent::JobFinished(request));

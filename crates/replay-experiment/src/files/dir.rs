@@ -327,6 +327,16 @@ impl Dir {
         }
     }
 
+    /// Removes an empty subdirectory.
+    ///
+    /// # Errors
+    /// [`io::Error`] if the subdirectory is not empty, or if a file-system operation fails.
+    pub fn remove_empty(&self, name: &str) -> io::Result<()> {
+        fault()?;
+        let (above, last) = self.place(name)?;
+        Ok(rustix::fs::unlinkat(&above.handle, last, AtFlags::REMOVEDIR)?)
+    }
+
     /// Returns whether all names in the directory start with `prefix`.
     ///
     /// # Errors

@@ -103,8 +103,18 @@ impl PendingMoves {
             let source = io::Error::new(cause.kind(), text);
             FolderError::Io { path: dir.path().join(name), source }
         })?;
+        self.remove_empty_folders(dir);
         clear(dir);
         Ok(())
+    }
+
+    /// Removes the subdirectories of old files that are empty and have no new files. Failures are ignored, because an
+    /// empty directory is harmless.
+    fn remove_empty_folders(&self, dir: &Dir) {
+        let new = folders(&self.new);
+        for folder in folders(&self.old).into_iter().filter(|folder| !new.contains(folder)) {
+            let _ = dir.remove_empty(folder);
+        }
     }
 
     /// Removes the old files, then moves the new files to the final directory. The old manifest is removed first and the

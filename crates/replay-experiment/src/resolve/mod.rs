@@ -379,9 +379,9 @@ fn fitted(
         let shaped = workload.jobs.iter().filter(|job| job.shape.is_some()).count();
         if shaped > 0 {
             notices.line(format_args!(
-                "{} on {machine}: the shapes of {} jobs are ignored, because shapes are in processors and each point of the machine has several processors",
+                "{} on {machine}: the shapes of {} are ignored, because shapes are in processors and each point of the machine has several processors",
                 workload.name,
-                grouped(shaped as u64)
+                counted(shaped as u64, "job")
             ));
         }
     }

@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
@@ -26,11 +27,16 @@ impl Candidate {
         TieBreaking { tie: TieRule::Vector(self.vector), slack: SlackRule::Fixed(self.slack) }
     }
 
-    /// Returns a sort key. Candidates that are likely to make the same decisions are close to each other when they are
-    /// sorted by this key. The key consists of the slack, the group of the scan radius (1 to 3, 4 to 6, ...), the share
-    /// of BF in the sum of the factors, and the share of WF in this sum. The groups of radii are small, because
-    /// candidates with different radii cannot share sums.
-    pub fn similarity_key(self) -> impl PartialOrd + Copy {
+    /// Compares two candidates. In this order, candidates that are likely to make the same decisions are close to each
+    /// other. The order is by slack, by group of the scan radius (1 to 3, 4 to 6, ...), by the share of BF in the sum of
+    /// the factors, and by the share of WF in this sum. The groups of radii are small, because candidates with different
+    /// radii cannot share sums.
+    pub fn by_similarity(&self, other: &Self) -> Ordering {
+        let [one, other] = [self, other].map(|candidate| candidate.similarity_key());
+        one.partial_cmp(&other).unwrap_or(Ordering::Equal)
+    }
+
+    fn similarity_key(self) -> impl PartialOrd + Copy {
         let TieVector { scan_radius, available, wall, border } = self.vector;
         let [available, wall, border] =
             [available, wall, border].map(|factor| f64::from(factor.unsigned_abs()));
@@ -101,18 +107,16 @@ mod tests {
     }
 
     #[test]
-    fn similar_candidates_have_close_keys() {
+    fn similar_candidates_are_close() {
         let expected =
             ["2,4,1,0", "1,1,1,0", "3,4,1,4", "4,1,0,0", "9,0,0,1", "1,0,1,0@0.1", "1,0,0,1@0.1"];
         let mut candidates = expected.map(|one| one.parse::<Candidate>().expect("a candidate"));
         candidates.reverse();
-        candidates.sort_by(|one, other| {
-            one.similarity_key().partial_cmp(&other.similarity_key()).expect("numbers that compare")
-        });
+        candidates.sort_by(Candidate::by_similarity);
         assert_eq!(candidates.map(|one| one.to_string()), expected);
-        // Vectors with equal ratios make the same decisions and have equal keys.
+        // Vectors with equal ratios make the same decisions and compare equal.
         let [once, twice] =
             ["2,1,3,2", "2,2,6,4"].map(|one| one.parse::<Candidate>().expect("a candidate"));
-        assert!(once.similarity_key() == twice.similarity_key());
+        assert_eq!(once.by_similarity(&twice), Ordering::Equal);
     }
 }

@@ -1,4 +1,3 @@
-use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
@@ -82,9 +81,7 @@ pub fn search(
                 block.iter().filter(|one| !known.contains_key(one)).copied().collect();
             // Candidates that are likely to make the same decisions are evaluated together, so that shared decisions
             // are computed once.
-            unknown.sort_by(|one, other| {
-                one.similarity_key().partial_cmp(&other.similarity_key()).unwrap_or(Ordering::Equal)
-            });
+            unknown.sort_by(Candidate::by_similarity);
             // Distribute the candidates evenly over the threads. If there is a deadline, use small parts, because only
             // finished parts are kept.
             let most = match control.watch.stop.is_timed() {

@@ -210,7 +210,9 @@ impl SearchSpec {
         };
         let allocator = grid.strategies.get(0)?;
         if !allocator.takes_tie() || allocator.tie().is_some() {
-            return Err(SearchError::NoTie(allocator.to_string()));
+            // The grid has the name as the user typed it.
+            let typed = grid.file.allocator.first().map(|entry| entry.name.clone());
+            return Err(SearchError::NoTie(typed.unwrap_or_else(|| allocator.to_string())));
         }
         match &grid.seeds[..] {
             [_] => Ok((scheduler.clone(), allocator)),

@@ -2,7 +2,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// One of `count` parts of a plan. The part with number `number` (from 1) contains every `count`-th cell, beginning
-/// with cell `number`. Because neighbouring cells have similar costs, the parts also have similar costs.
+/// with cell `number`. Because neighbouring cells have similar costs, the parts also have similar costs. If cells that
+/// run together share work, the parts are [blocks](Self::of_block) instead.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Shard {
     number: u32,
@@ -31,6 +32,13 @@ impl Shard {
     /// Returns the part that contains a cell, for the same number of parts.
     pub fn of_cell(self, run: u32) -> Self {
         Self { number: run % self.count + 1, ..self }
+    }
+
+    /// Returns the part that contains a cell if each part is a block of successive cells; `cells` is the number of all
+    /// cells. The sizes of the blocks differ by at most 1.
+    pub fn of_block(self, cell: u32, cells: u32) -> Self {
+        let number = u64::from(cell) * u64::from(self.count) / u64::from(cells.max(1));
+        Self { number: number as u32 + 1, ..self }
     }
 
     /// Returns the reason why the parts of a command that reads these traces again for its merge cannot be merged.
@@ -99,6 +107,18 @@ mod tests {
             }
             all.sort_unstable();
             prop_assert!(all.into_iter().eq(0..cells));
+        }
+
+        #[test]
+        fn blocks_are_successive_and_equally_large(cells in 0u32..200, count in 1u32..20) {
+            let whole = Shard { number: 1, count };
+            let numbers: Vec<u32> = (0..cells).map(|cell| whole.of_block(cell, cells).number).collect();
+            prop_assert!(numbers.is_sorted());
+            let sizes = (1..=count).map(|number| numbers.iter().filter(|&&of| of == number).count());
+            let sizes: Vec<usize> = sizes.collect();
+            prop_assert_eq!(sizes.iter().sum::<usize>(), cells as usize);
+            let (least, most) = (sizes.iter().min(), sizes.iter().max());
+            prop_assert!(most.zip(least).is_some_and(|(most, least)| most - least <= 1));
         }
     }
 }

@@ -10,7 +10,7 @@ use super::save::{pdf_of as pdf, svg};
 use super::style::{Colour, register, sequential};
 use super::*;
 use replay_engine::metrics::{
-    PairwiseMetrics, RunMetrics, ScheduleMetrics, Series, TieStatistics, by_size,
+    DeferredSeries, PairwiseMetrics, RunMetrics, ScheduleMetrics, TieStatistics, by_size,
 };
 use replay_engine::workload::Job;
 use replay_experiment::{RunKey, RunResult};
@@ -58,7 +58,7 @@ pub(super) fn run(scheduler: &str, tie: Option<&str>, seed: u64, pairwise: [u64;
         jobs: Vec::new(),
         allocations: Vec::new(),
         over_log: None,
-        series: Arc::new(Series::new(&jobs, &starts)),
+        series: Arc::new(DeferredSeries::new(&jobs, &starts)),
         hierarchy_series: Default::default(),
         seconds: 0.0,
         allocator_seconds: None,

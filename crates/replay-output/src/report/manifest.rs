@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
+use replay_engine::number::counted;
 use replay_engine::workload::{CleaningReport, PolicyRow, Shake};
 use replay_experiment::RunKey;
 use replay_experiment::files::{FORMAT, FileRecord, InputRecord, PROGRAM, ResultFolder};
@@ -140,6 +141,22 @@ impl StoredManifest {
         folder.manifest().map(serde_json::from_slice).transpose()
     }
 
+    /// Returns the window of the traces.
+    pub fn window(&self) -> WindowRecord {
+        let Configuration { window, grid, .. } = &self.configuration;
+        grid.as_ref().map_or_else(|| window.clone(), |grid| WindowRecord::of(&grid.window))
+    }
+
+    /// Returns the jobs that a run replays, if the manifest has its trace on its machine.
+    pub fn jobs_of(&self, run: &RunKey) -> Option<JobSet> {
+        let is_of_run = |trace: &&TraceRecord| {
+            let is_of_policy = trace.policy.as_ref().is_none_or(|policy| *policy == run.policy);
+            trace.name == run.trace && trace.topology == run.topology && is_of_policy
+        };
+        let trace = self.configuration.traces.iter().find(is_of_run)?;
+        Some(JobSet { jobs: trace.jobs as u64, window: Some(self.window()) })
+    }
+
     /// Returns the description of a trace, if the manifest has it.
     pub fn trace(&self, name: &str) -> Option<&TraceRecord> {
         self.configuration.traces.iter().find(|trace| trace.name == name)
@@ -164,6 +181,9 @@ pub struct Configuration {
     pub down: Option<DownFile>,
     /// Window of the traces that was replayed.
     pub window: WindowRecord,
+    /// Grid of a sweep, which contains the window of a sweep. The manifest of another command has no grid.
+    #[serde(skip_serializing)]
+    pub grid: Option<GridRecord>,
     /// Perturbed copies that were replayed in addition to the traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shake: Option<Shake>,
@@ -176,6 +196,14 @@ pub struct Configuration {
     /// Communication pattern of jobs, if jobs send messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
+}
+
+/// Grid of a sweep in its manifest.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct GridRecord {
+    /// Window of the traces.
+    pub window: WindowFile,
 }
 
 /// Requested window of a trace; all fields are `None` for the whole trace.
@@ -197,6 +225,48 @@ impl WindowRecord {
     }
 }
 
+impl WindowRecord {
+    /// Describes the window for messages: `from 86400, at most 400 jobs`, or `whole trace`.
+    pub fn text(&self) -> String {
+        let from = self.from.as_ref().map(|from| format!("from {from}"));
+        let jobs = self.jobs.map(|jobs| format!("at most {}", counted(jobs as u64, "job")));
+        let days = self.days.map(|days| format!("{days} days"));
+        let parts: Vec<String> = [from, jobs, days].into_iter().flatten().collect();
+        if parts.is_empty() { "whole trace".to_string() } else { parts.join(", ") }
+    }
+}
+
+/// The jobs that a run replays.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobSet {
+    /// Number of jobs.
+    pub jobs: u64,
+    /// Window of the trace; `None` if the window is unknown.
+    pub window: Option<WindowRecord>,
+}
+
+impl JobSet {
+    /// Returns whether two runs of the same trace replay different jobs, as far as number and windows show: the numbers
+    /// differ, or the windows begin at different times.
+    pub fn differs(&self, other: &Self) -> bool {
+        let from = |set: &Self| {
+            let window = set.window.as_ref()?;
+            Some(window.from.clone().unwrap_or_else(|| "0".to_string()))
+        };
+        let begin = from(self).zip(from(other));
+        self.jobs != other.jobs || begin.is_some_and(|(one, other)| one != other)
+    }
+
+    /// Describes the jobs for messages: `400 jobs (window: at most 400 jobs)`.
+    pub fn text(&self) -> String {
+        let window = self
+            .window
+            .as_ref()
+            .map_or(String::new(), |window| format!(" (window: {})", window.text()));
+        format!("{}{window}", counted(self.jobs, "job"))
+    }
+}
+
 /// A trace on a machine.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -212,6 +282,9 @@ pub struct TraceRecord {
     pub unix_start_time: Option<i64>,
     /// Machine.
     pub topology: String,
+    /// Cleaning policy of the trace in a sweep; `None` for other commands, which clean all traces by the same policies.
+    #[serde(skip_serializing)]
+    pub policy: Option<String>,
     /// Number of jobs replayed.
     pub jobs: usize,
     /// Report of the cleaning and the window.

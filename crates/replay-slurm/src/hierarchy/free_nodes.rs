@@ -115,18 +115,43 @@ impl FreeNodes {
     #[inline]
     pub fn extend_from(&self, shares: &[(u32, u32)], chosen: &mut Vec<NodeId>) {
         for &(leaf, count) in shares {
-            let nodes = self.hierarchy.nodes(leaf).iter().copied();
-            chosen.extend(nodes.filter(|&node| self.contains(node)).take(count as usize));
+            self.extend_from_leaf(leaf, 0, count, |_| true, chosen);
+        }
+    }
+
+    /// Appends `count` usable free nodes of a leaf unit to `chosen`, in the order of the unit. The first `skipped` usable
+    /// nodes are left out.
+    #[inline]
+    pub fn extend_from_leaf(
+        &self,
+        leaf: u32,
+        mut skipped: u32,
+        mut count: u32,
+        is_usable: impl Fn(NodeId) -> bool,
+        chosen: &mut Vec<NodeId>,
+    ) {
+        chosen.reserve(count as usize);
+        for &node in self.hierarchy.nodes(leaf) {
+            if count == 0 {
+                break;
+            }
+            if self.contains(node) && is_usable(node) {
+                match skipped {
+                    0 => {
+                        chosen.push(node);
+                        count -= 1;
+                    }
+                    _ => skipped -= 1,
+                }
+            }
         }
     }
 
     /// Removes nodes, which must be free.
     #[inline]
     pub fn take(&mut self, nodes: &[NodeId]) {
-        for &node in nodes {
-            debug_assert!(self.contains(node));
-            self.words[node.index() / 64] &= !(1 << (node.0 % 64));
-        }
+        debug_assert!(nodes.iter().all(|&node| self.contains(node)));
+        self.flip(nodes);
         self.count -= nodes.len() as u32;
         self.change_counts(nodes, |count, nodes| *count -= nodes);
     }
@@ -134,26 +159,54 @@ impl FreeNodes {
     /// Adds nodes, which must not be free.
     #[inline]
     pub fn give(&mut self, nodes: &[NodeId]) {
-        for &node in nodes {
-            debug_assert!(!self.contains(node));
-            let word = node.index() / 64;
-            self.words[word] |= 1 << (node.0 % 64);
-            self.lowest = self.lowest.min(word);
-        }
+        debug_assert!(!nodes.iter().any(|&node| self.contains(node)));
+        let lowest = self.flip(nodes);
+        self.lowest = self.lowest.min(lowest);
         self.count += nodes.len() as u32;
         self.change_counts(nodes, |count, nodes| *count += nodes);
     }
 
+    /// Flips the bits of nodes, and returns the index of the lowest word that changes. Each run of nodes of one word is
+    /// one change of this word.
+    fn flip(&mut self, nodes: &[NodeId]) -> usize {
+        let (mut lowest, mut at, mut mask) = (usize::MAX, 0, 0u64);
+        for &node in nodes {
+            let word = node.index() / 64;
+            if word != at {
+                self.words[at] ^= mask;
+                (at, mask) = (word, 0);
+            }
+            mask |= 1 << (node.0 % 64);
+            lowest = lowest.min(word);
+        }
+        if let Some(word) = self.words.get_mut(at) {
+            *word ^= mask;
+        }
+        lowest
+    }
+
     /// Applies `change` to the counts of the units above the nodes, once for each run of nodes of one leaf.
     fn change_counts(&mut self, nodes: &[NodeId], change: impl Fn(&mut u32, u32)) {
-        let units = self.hierarchy.units();
-        for run in nodes.chunk_by(|&a, &b| self.hierarchy.leaf(a) == self.hierarchy.leaf(b)) {
-            let mut at = Some(self.hierarchy.leaf(run[0]));
+        let Self { hierarchy, below, .. } = self;
+        let units = hierarchy.units();
+        let mut add = |leaf: u32, nodes: u32| {
+            let mut at = Some(leaf);
             while let Some(unit) = at {
-                change(&mut self.below[unit as usize], run.len() as u32);
+                change(&mut below[unit as usize], nodes);
                 at = units[unit as usize].parent;
             }
+        };
+        let mut nodes = nodes.iter().map(|&node| hierarchy.leaf(node));
+        let Some(mut leaf) = nodes.next() else { return };
+        let mut run = 1;
+        for next in nodes {
+            if next != leaf {
+                add(leaf, run);
+                (leaf, run) = (next, 0);
+            }
+            run += 1;
         }
+        add(leaf, run);
     }
 
     /// Returns the [fragmentation] of a block machine, in nodes; 0 for a tree.

@@ -9,6 +9,11 @@
 //! Cost of a round: one pass over the base blocks to choose a block, one sort of the lower blocks of the chosen block,
 //! and one sort of the base blocks of each used lower block.
 
+mod choice;
+#[cfg(test)]
+mod tests;
+
+use self::choice::Choice;
 use crate::hierarchy::{Denied, FreeNodes};
 use replay_engine::allocator::explain::{ExplanationLog, Listing};
 use replay_engine::number::counted;
@@ -82,6 +87,8 @@ struct Work {
     /// Unused base blocks of the current lower block, as (idle nodes, index), in ascending order.
     base: Vec<(u32, usize)>,
     sums: Vec<u32>,
+    /// Number of idle nodes of each block that a round may choose.
+    blocks: Vec<u32>,
 }
 
 /// Reason why an attempt failed.
@@ -161,7 +168,7 @@ impl BlockRule {
         let mut work = std::mem::take(&mut self.work);
         let found = self.attempts(free, size, segment, true, &mut work);
         if found == Some(true) {
-            chosen.extend(taken_nodes(free, &mut work).flatten());
+            extend_from_taken(free, &mut work, chosen);
         }
         self.work = work;
         if found == Some(true) { Ok(()) } else { Err(Denied::NoPlace) }
@@ -258,7 +265,10 @@ impl BlockRule {
                 Err(Failure::Stalled) if !known => return None,
                 Err(Failure::Stalled) => {
                     let Some(&from) = cursor.peek() else { return Some(false) };
-                    let Some(lowest) = lowest(free, work, from) else { return Some(false) };
+                    let found = lowest(free, work, from);
+                    #[cfg(test)]
+                    assert_eq!(found, tests::plain_lowest(free, work, from));
+                    let Some(lowest) = found else { return Some(false) };
                     self.explanation.sentence(|| {
                         format!(
                             "the round stalls; the next attempt leaves out node {}, the lowest-numbered one of those taken from \
@@ -288,6 +298,9 @@ impl BlockRule {
         let segment = segment.unwrap_or(size);
         let geometry = self.geometry(segment);
         let mut group: Option<usize> = None;
+        work.blocks.clear();
+        work.blocks
+            .extend(work.idle.chunks(geometry.per_block).map(|idle| idle.iter().sum::<u32>()));
         for round in 0..size / segment {
             let failed = |failure| match group {
                 Some(first) => Failure::Group(first),
@@ -302,6 +315,8 @@ impl BlockRule {
                 _ => Within::Machine,
             };
             let first = self.block(segment, geometry, within, work);
+            #[cfg(test)]
+            assert_eq!(first, self.plain_block(segment, geometry, within, &work.idle));
             if self.explanation.is_recording() {
                 let rounds = size / segment;
                 let title = match rounds {
@@ -328,9 +343,13 @@ impl BlockRule {
             if !done {
                 return Err(group.map_or(Failure::Stalled, Failure::Group));
             }
+            let Work { idle, taken, blocks, .. } = work;
+            let all = &mut blocks[first / geometry.per_block];
+            *all -= segment;
             if self.options.spread {
-                let Work { idle, taken, .. } = work;
-                taken[begin..].iter().for_each(|&(block, _)| idle[block] = 0);
+                for &(block, _) in &taken[begin..] {
+                    *all -= std::mem::take(&mut idle[block]);
+                }
             }
         }
         Ok(())
@@ -381,18 +400,26 @@ impl BlockRule {
         work: &mut Work,
     ) -> Option<usize> {
         let per_block = geometry.per_block;
-        let Work { idle, sums, .. } = work;
-        let mut best: Option<(u32, usize)> = None;
+        let Work { idle, sums, blocks, .. } = work;
         let (begin, end) = match within {
             Within::Group(first, per_group) => (first, (first + per_group).min(self.count)),
             _ => (0, self.count),
         };
-        for first in (begin..end).step_by(per_block) {
-            let block = &idle[first..(first + per_block).min(self.count)];
-            let all: u32 = block.iter().sum();
+        let candidates = begin / per_block..end.div_ceil(per_block);
+        if geometry.limit.is_none() && !matches!(within, Within::FullGroups(..)) {
+            let blocks = &blocks[candidates.clone()];
+            let large = blocks.iter().map(|&all| if all < nodes { u32::MAX } else { all });
+            let fewest = large.min().filter(|&fewest| fewest < u32::MAX)?;
+            let chosen = blocks.iter().rposition(|&all| all == fewest)?;
+            return Some((candidates.start + chosen) * per_block);
+        }
+        let mut best: Option<(u32, usize)> = None;
+        for at in candidates {
+            let (first, all) = (at * per_block, blocks[at]);
             if all < nodes || best.is_some_and(|(fewest, _)| all > fewest) {
                 continue;
             }
+            let block = &idle[first..(first + per_block).min(self.count)];
             if let Within::FullGroups(per_group, size) = within {
                 let group = first / per_group * per_group;
                 let group = &idle[group..(group + per_group).min(self.count)];
@@ -423,8 +450,9 @@ impl BlockRule {
         let mut rest = nodes;
         for _ in 0..limit {
             let Some(begin) = best_lower(idle, lower, per_lower, rest) else { return false };
+            let end = (begin + per_lower).min(idle.len());
             base.clear();
-            base.extend(idle.iter().copied().zip(0..).skip(begin).take(per_lower));
+            base.extend(idle[begin..end].iter().copied().zip(begin..));
             base.sort_unstable();
             while let Some(&(most, fullest)) = base.last() {
                 let chosen = match most >= rest {
@@ -495,7 +523,8 @@ fn best_lower(
     if per_lower > 1 && equal.len() > 1 {
         let mut most: Option<u32> = None;
         for at in equal {
-            for &idle in idle.iter().skip(lower[at].1 * per_lower).take(per_lower) {
+            let begin = lower[at].1 * per_lower;
+            for &idle in &idle[begin..(begin + per_lower).min(idle.len())] {
                 if most.is_none_or(|most| replaces(idle, most, rest)) {
                     (most, chosen) = (Some(idle), at);
                 }
@@ -505,29 +534,46 @@ fn best_lower(
     Some(lower.remove(chosen).1 * per_lower)
 }
 
-/// Returns the nodes that an attempt has taken, separately for each entry of `taken`. The first usable nodes of a base
+/// Appends the nodes that an attempt has taken to `chosen`, in the order of `taken`. The first usable nodes of a base
 /// block are taken first.
-fn taken_nodes<'w>(
-    free: &'w FreeNodes,
-    work: &'w mut Work,
-) -> impl Iterator<Item = impl Iterator<Item = NodeId> + 'w> + 'w {
+fn extend_from_taken(free: &FreeNodes, work: &mut Work, chosen: &mut Vec<NodeId>) {
     let Work { taken, removed, sums: earlier, .. } = work;
     earlier.clear();
     earlier.resize(free.below().len(), 0);
-    taken.iter().filter_map(|&(block, count)| {
-        let usable = |node: &NodeId| {
-            free.contains(*node) && removed[node.index() / 64] >> (node.0 % 64) & 1 == 0
-        };
-        let nodes = free.hierarchy().blocks()?.nodes(block as u32).iter().copied().filter(usable);
-        let nodes = nodes.skip(earlier[block] as usize).take(count as usize);
+    for &(block, count) in &*taken {
+        let is_usable = |node: NodeId| removed[node.index() / 64] >> (node.0 % 64) & 1 == 0;
+        free.extend_from_leaf(block as u32, earlier[block], count, is_usable, chosen);
         earlier[block] += count;
-        Some(nodes)
-    })
+    }
 }
 
-/// Returns the taken node with the lowest number that is at least `from`.
+/// Returns the taken node with the lowest number that is at least `from`. The nodes of a base block are in ascending
+/// order, so base blocks that contain only higher or lower nodes need no scan.
 fn lowest(free: &FreeNodes, work: &mut Work, from: NodeId) -> Option<NodeId> {
-    taken_nodes(free, work).filter_map(|mut nodes| nodes.find(|&node| node >= from)).min()
+    let Work { taken, removed, sums: earlier, .. } = work;
+    earlier.clear();
+    earlier.resize(free.below().len(), 0);
+    let mut lowest: Option<NodeId> = None;
+    for &(block, count) in &*taken {
+        let ranks = earlier[block]..earlier[block] + count;
+        earlier[block] = ranks.end;
+        let nodes = free.hierarchy().nodes(block as u32);
+        let is_lower = |&first: &NodeId| lowest.is_none_or(|lowest| first < lowest);
+        if !nodes.first().is_some_and(is_lower) || nodes.last().is_none_or(|&last| last < from) {
+            continue;
+        }
+        let mut rank = 0;
+        for &node in nodes {
+            let is_usable =
+                free.contains(node) && removed[node.index() / 64] >> (node.0 % 64) & 1 == 0;
+            if is_usable && node >= from && ranks.contains(&rank) {
+                lowest = Some(lowest.map_or(node, |lowest| lowest.min(node)));
+                break;
+            }
+            rank += u32::from(is_usable);
+        }
+    }
+    lowest
 }
 
 /// Methods that write explanations. The methods repeat, from the state of a decision, the comparisons that led to this
@@ -718,83 +764,3 @@ impl BlockRule {
 
 /// Maximum number of choices of a round that are explained.
 const CHOICES: usize = 10;
-
-/// The choice of a base block in a round, as Slurm describes it: a scan of all unused base blocks. The rule itself
-/// sorts the base blocks, with the same result. Base blocks are numbered within the chosen block, from 0.
-struct Choice {
-    /// Free nodes of each base block.
-    idle: Vec<u32>,
-    /// Base blocks that the round has used.
-    used: Vec<bool>,
-    per_lower: usize,
-    limit: Option<usize>,
-    /// Free nodes of each lower block when the round began.
-    lower: Vec<u32>,
-    /// Number of nodes that are still to be taken.
-    rest: u32,
-}
-
-impl Choice {
-    fn of(idle: Vec<u32>, Geometry { per_lower, limit, .. }: Geometry, rest: u32) -> Self {
-        let lower = idle.chunks(per_lower).map(|blocks| blocks.iter().sum()).collect();
-        Self { used: vec![false; idle.len()], idle, per_lower, limit, lower, rest }
-    }
-
-    fn unused(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.idle.len()).filter(|&block| !self.used[block])
-    }
-
-    fn take(&mut self, block: usize, count: u32) {
-        self.idle[block] -= count;
-        self.used[block] = true;
-        self.rest -= count;
-    }
-
-    /// Returns the number of nodes that were free at the beginning of the round in the lower block that contains
-    /// `block`.
-    fn low(&self, block: usize) -> u32 {
-        self.lower[block / self.per_lower]
-    }
-
-    /// Returns whether a base block replaces the best base block so far, and the reason.
-    fn compare(&self, block: usize, best: usize) -> (bool, &'static str) {
-        let lower = |block: usize| block / self.per_lower;
-        if self.limit.is_some() && lower(block) != lower(best) {
-            let in_use = |block: usize| {
-                self.used
-                    .chunks(self.per_lower)
-                    .nth(lower(block))
-                    .is_some_and(|used| used.contains(&true))
-            };
-            match (in_use(block), in_use(best)) {
-                (true, false) => return (true, "its lower block is in use"),
-                (false, true) => return (false, "the other lower block is in use"),
-                _ => {}
-            }
-            let (own, other) = (self.low(block), self.low(best));
-            match (own >= self.rest, other >= self.rest) {
-                (true, false) => return (true, "only its lower block has enough free nodes"),
-                (false, true) => {
-                    return (false, "only the other lower block has enough free nodes");
-                }
-                (true, true) if own < other => return (true, "tighter lower block"),
-                (true, true) if own > other => return (false, "less tight lower block"),
-                (false, false) if own > other => return (true, "lower block with more free nodes"),
-                (false, false) if own < other => {
-                    return (false, "lower block with fewer free nodes");
-                }
-                _ => {}
-            }
-        }
-        let (own, other) = (self.idle[block], self.idle[best]);
-        match (own >= self.rest, other >= self.rest) {
-            (true, false) => (true, "only this block has enough free nodes"),
-            (false, true) => (false, "only the other block has enough free nodes"),
-            (true, true) if own < other => (true, "tighter"),
-            (true, true) if own > other => (false, "less tight"),
-            (false, false) if own > other => (true, "more free nodes"),
-            (false, false) if own < other => (false, "fewer free nodes"),
-            _ => (true, "equal, and later in the file"),
-        }
-    }
-}

@@ -8,6 +8,8 @@
 //! Cost: one pass over the leaves, and a second pass for the last chosen leaf. Each chosen leaf also costs one pass
 //! over the runs of leaves, where a run is directly below one switch.
 
+use std::sync::{Arc, OnceLock};
+
 use crate::hierarchy::{Denied, FreeNodes, consecutive};
 use replay_engine::allocator::explain::{ExplanationLog, Listing};
 use replay_engine::number::counted;
@@ -98,6 +100,9 @@ pub struct TreeRule {
     run_of: Vec<u32>,
     /// Switches directly above leaves.
     above: Vec<u32>,
+    /// For each switch of `above`, the distances from a leaf below this switch to a leaf below each switch of `above`; 0
+    /// for switches below another root. Computed on first use; clones share the distances.
+    distances: Arc<[OnceLock<Box<[u32]>>]>,
     work: Work,
     /// Buffer for the leaves of a placement, each with the number of its nodes.
     shares: Vec<(u32, u32)>,
@@ -189,6 +194,7 @@ impl TreeRule {
             families,
             leaves,
             run_of,
+            distances: above.iter().map(|_| OnceLock::new()).collect(),
             above,
             work: Work::default(),
             shares: Vec::new(),
@@ -441,15 +447,18 @@ impl TreeRule {
     /// Updates the distances and counts after a leaf has been chosen.
     fn mark(&self, hierarchy: &Hierarchy, work: &mut Work, leaf: u32) {
         let parent = self.parents[leaf as usize];
+        let run = self.run_of[leaf as usize] as usize;
         if parent != NONE {
-            for (total, &above) in work.totals.iter_mut().zip(&self.above) {
-                if self.roots[above as usize] == self.roots[leaf as usize] {
-                    *total += 2 + hierarchy.between(parent, above);
-                }
-            }
+            let root = self.roots[leaf as usize];
+            let distance = |&above: &u32| match self.roots[above as usize] == root {
+                true => 2 + hierarchy.between(parent, above),
+                false => 0,
+            };
+            let near = self.distances[self.families[run].parent as usize]
+                .get_or_init(|| self.above.iter().map(distance).collect());
+            work.totals.iter_mut().zip(near).for_each(|(total, near)| *total += near);
         }
         let count = std::mem::take(&mut work.counts[leaf as usize]);
-        let run = self.run_of[leaf as usize] as usize;
         work.most[run] = self.most(&work.counts, &self.families[run]);
         let mut at = parent;
         while at != NONE && self.options.since != Since::Slurm2205 {

@@ -115,23 +115,31 @@ impl Overlaps {
     }
 
     /// Returns the overlaps of the positions of a placement with a box, by axis.
-    #[inline]
+    #[inline(always)]
     pub fn along_axes(&self, place: BoxPosition, index: usize) -> [&AxisOverlap; 3] {
-        let kinds = self.kinds[index];
-        [0, 1, 2].map(|axis| &self.by_axis[axis][place.kinds[axis]][kinds[axis]][place.at[axis]])
+        let kinds = &self.kinds[index];
+        let along =
+            |axis: usize| &self.by_axis[axis][place.kinds[axis]][kinds[axis]][place.at[axis]];
+        [along(0), along(1), along(2)]
     }
 
-    /// Returns the anchors of a placement that share a cell with a box.
-    pub fn anchors(
+    /// Calls `visit` with each anchor of a placement that shares a cell with a box.
+    #[inline(always)]
+    pub fn for_each_anchor(
         &self,
         place: BoxPosition,
         index: usize,
         placement: &Placement,
-    ) -> impl Iterator<Item = usize> + '_ {
-        let [_, y, z] = placement.positions().map(|all| all.len() as u32);
-        let [xs, ys, zs] = self.along_axes(place, index).map(|overlap| &overlap.met[..]);
-        let rows = xs.iter().flat_map(move |x| ys.iter().map(move |j| x * y + j));
-        rows.flat_map(move |row| zs.iter().map(move |k| (row * z + k) as usize))
+        mut visit: impl FnMut(usize),
+    ) {
+        let [_, y, z] = placement.positions().map(<[u16]>::len);
+        let [xs, ys, zs] = self.along_axes(place, index);
+        for &i in &xs.met {
+            for &j in &ys.met {
+                let row = (i as usize * y + j as usize) * z;
+                zs.met.iter().for_each(|&k| visit(row + k as usize));
+            }
+        }
     }
 
     /// Returns whether two boxes share a cell.

@@ -180,6 +180,11 @@ impl Ties {
         }
     }
 
+    /// Returns whether the same cells are free.
+    pub(crate) fn has_same_free(&self, other: &Self) -> bool {
+        self.open.free() == other.open.free()
+    }
+
     /// Returns the torus.
     pub fn torus(&self) -> &Torus {
         &self.fixed.torus
@@ -242,9 +247,9 @@ impl Ties {
         for (other, latest) in self.latest.iter_mut().enumerate() {
             if !latest.is_empty() {
                 let one = &torus.placements()[other];
-                for anchor in overlaps.anchors(place, other, one) {
+                overlaps.for_each_anchor(place, other, one, |anchor| {
                     change(&mut latest[anchor], overlaps.place(other, one, anchor));
-                }
+                });
             }
         }
     }
@@ -325,8 +330,52 @@ impl Ties {
     fn filtered_candidates(&mut self, query: &TieQuery<'_>) -> Vec<[usize; 2]> {
         self.compute(query.size);
         let mut candidates: Vec<[usize; 2]> = self.candidates(query.size).collect();
-        self.apply_filter(&mut candidates, query.filter);
+        let admitted = self.admitted(&candidates, query.filter);
+        candidates.retain(|&[placement, _]| admitted(placement));
         candidates
+    }
+
+    /// Returns what [`decide`](Self::decide) returns for each of several weights and filters. The terms of a candidate
+    /// are computed once. The weights and the filter of the query are ignored.
+    pub fn decide_all(
+        &mut self,
+        query: &TieQuery<'_>,
+        rules: &[(TermWeights, CandidateFilter)],
+    ) -> Vec<Option<[usize; 2]>> {
+        self.compute(query.size);
+        let candidates: Vec<[usize; 2]> = self.candidates(query.size).collect();
+        if let [] | [_] = candidates[..] {
+            return vec![candidates.first().copied(); rules.len()];
+        }
+        // Weights that are 1 for all terms with a weight in any rule.
+        let mut any = [0; 6];
+        for (weights, _) in rules {
+            any.iter_mut()
+                .zip(weights.entries())
+                .for_each(|(any, one)| *any |= i64::from(one != 0));
+        }
+        let query =
+            TieQuery { weights: TermWeights::of(any), filter: CandidateFilter::All, ..*query };
+        let delays = self.prepare(&query);
+        let terms: Vec<[i128; 6]> =
+            candidates.iter().map(|&at| self.terms(at, &query, &delays)).collect();
+        let decide = |&(weights, filter): &(TermWeights, CandidateFilter)| {
+            let admitted = self.admitted(&candidates, filter);
+            let weights = weights.signed();
+            let mut best: Option<([usize; 2], i128)> = None;
+            for (&at, terms) in candidates.iter().zip(&terms) {
+                if !admitted(at[0]) {
+                    continue;
+                }
+                let products = weights.iter().zip(terms).filter(|(weight, _)| **weight != 0);
+                let sum = products.map(|(&weight, term)| i128::from(weight) * term).sum();
+                if best.is_none_or(|(_, least)| sum < least) {
+                    best = Some((at, sum));
+                }
+            }
+            best.map(|(at, _)| at)
+        };
+        rules.iter().map(decide).collect()
     }
 
     /// Computes the state that the terms need.
@@ -354,17 +403,25 @@ impl Ties {
         self.delays(query)
     }
 
-    fn apply_filter(&self, candidates: &mut Vec<[usize; 2]>, filter: CandidateFilter) {
-        let Some(&[first, _]) = candidates.first() else { return };
-        match filter {
-            CandidateFilter::All => {}
-            CandidateFilter::First => candidates.retain(|&[placement, _]| placement == first),
+    /// Returns a function that returns whether a filter admits the candidates of a placement.
+    fn admitted(
+        &self,
+        candidates: &[[usize; 2]],
+        filter: CandidateFilter,
+    ) -> impl Fn(usize) -> bool + use<'_> {
+        let first = candidates.first().map(|&[placement, _]| placement);
+        let spread = &self.fixed.spread;
+        let most = match filter {
             CandidateFilter::Compact(slack) => {
-                let spreads = candidates.iter().map(|&[placement, _]| self.fixed.spread[placement]);
-                let least = spreads.min().unwrap_or(0) as f64;
-                let most = (1.0 + slack) * least;
-                candidates.retain(|&[placement, _]| self.fixed.spread[placement] as f64 <= most);
+                let spreads = candidates.iter().map(|&[placement, _]| spread[placement]);
+                (1.0 + slack) * spreads.min().unwrap_or(0) as f64
             }
+            CandidateFilter::All | CandidateFilter::First => 0.0,
+        };
+        move |placement| match filter {
+            CandidateFilter::All => true,
+            CandidateFilter::First => Some(placement) == first,
+            CandidateFilter::Compact(_) => spread[placement] as f64 <= most,
         }
     }
 

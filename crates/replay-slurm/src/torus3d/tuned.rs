@@ -10,13 +10,19 @@
 //! that has the smallest expected loss. After each evaluation, one shadow continues with another rule; the shadows take
 //! turns.
 //!
+//! Shadows on which the same jobs hold the same boxes share one *state*. Starts and ends of jobs change a state once for
+//! all its shadows, and the terms of candidates are computed once. A state is split when its shadows choose different
+//! boxes; when a job ends, states that no longer differ are joined. Each shadow chooses the same boxes as a shadow with a
+//! state of its own.
+//!
 //! A choice depends on the seed and on earlier events, but not on later events. Events are the calls that the strategy
 //! receives: a refusal that the engine derives from an earlier refusal is not observed. A shadow never starts a job
 //! before the real machine starts it, because the end of the job would not be known.
 //!
-//! Cost in time and memory: each shadow costs as much as the real machine.
+//! Cost in time and memory: each state costs as much as the real machine; there are at most as many states as shadows.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use crate::placement::Layout;
@@ -41,6 +47,7 @@ pub struct Tuner {
     layout: Arc<Layout>,
     decider: Decider,
     shadows: Vec<Shadow>,
+    states: Vec<State>,
     /// Time of the latest request.
     now: u64,
     /// Jobs that ended after the latest request.
@@ -50,22 +57,34 @@ pub struct Tuner {
 }
 
 /// A shadow machine.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Shadow {
     point: usize,
+    loss: f64,
+}
+
+/// The state of shadow machines on which the same jobs hold the same boxes.
+#[derive(Clone, Debug)]
+struct State {
+    /// Indices of the shadows, ascending.
+    shadows: Vec<usize>,
     ties: Ties,
-    /// Box of each running job, or the size of the job if it found no box.
-    places: HashMap<u64, Result<[usize; 2], u32>>,
+    /// Hash of the running jobs and their boxes.
+    hash: u64,
+    /// Place of each running job.
+    places: HashMap<u64, Place>,
     /// Total number of processors of the running jobs that found no box.
     missing: u64,
     /// Whether no box of the first refused size is free.
     has_no_box: bool,
-    loss: f64,
     /// Cells that go out of service when their jobs end.
     leaving: Cells,
     /// Whether cells out of service count as walls of their neighbours.
     are_walls: bool,
 }
+
+/// Box of a running job, or the size of the job if it found no box.
+type Place = Result<[usize; 2], u32>;
 
 impl SelectionRule {
     /// Selects the box for a job by this rule. The weights and the filter of the query are ignored. The machine must be
@@ -105,6 +124,7 @@ impl Tuner {
             decider: Decider::new(&layout),
             layout,
             shadows: Vec::new(),
+            states: vec![State::new(ties, (0..tuning.shadows as usize).collect())],
             now: 0,
             ended: Vec::new(),
             head: None,
@@ -112,7 +132,7 @@ impl Tuner {
         };
         for _ in 0..tuning.shadows {
             let point = tuner.explorer.draw();
-            tuner.shadows.push(Shadow::new(ties, point));
+            tuner.shadows.push(Shadow { point, loss: 0.0 });
         }
         tuner
     }
@@ -126,8 +146,8 @@ impl Tuner {
     pub(crate) fn settled(&self) -> Self {
         let (points, explorer) = (self.points.clone(), self.explorer.settled());
         let (layout, decider) = (self.layout.clone(), self.decider.clone());
-        let (shadows, ended) = (Vec::new(), Vec::new());
-        Self { points, explorer, layout, decider, shadows, ended, ..*self }
+        let (shadows, states, ended) = (Vec::new(), Vec::new(), Vec::new());
+        Self { points, explorer, layout, decider, shadows, states, ended, ..*self }
     }
 
     /// Selects the box for a job on the real machine.
@@ -150,15 +170,17 @@ impl Tuner {
         let elapsed = now.saturating_sub(self.now) as f64;
         self.now = self.now.max(now);
         if elapsed > 0.0 {
-            for shadow in &mut self.shadows {
-                shadow.loss += elapsed * shadow.losing(self.head) as f64;
+            for state in &mut self.states {
+                let loss = elapsed * state.losing(self.head) as f64;
+                state.shadows.iter().for_each(|&shadow| self.shadows[shadow].loss += loss);
             }
         }
         if !self.ended.is_empty() {
             for job in std::mem::take(&mut self.ended) {
-                self.shadows.iter_mut().for_each(|shadow| shadow.end(job));
+                self.states.iter_mut().for_each(|state| state.end(job));
             }
             self.forget_head();
+            self.join();
         }
         if self.explorer.is_due() {
             self.tune();
@@ -170,24 +192,78 @@ impl Tuner {
     pub fn refused(&mut self, size: u32) {
         if self.head.is_none() {
             self.head = Some(size);
-            for shadow in &mut self.shadows {
-                shadow.has_no_box = shadow.ties.first(size).is_none();
+            for state in &mut self.states {
+                state.has_no_box = state.ties.first(size).is_none();
             }
         }
     }
 
     /// Starts a job on the shadows; `end` is its estimated end. After cancellation, some shadows are skipped.
     pub fn start(&mut self, job: u64, query: &TieQuery<'_>, end: u64, stop: &CancelToken) {
-        let Self { shadows, points, layout, decider, .. } = self;
-        for shadow in shadows.iter_mut().take_while(|_| !stop.is_raised()) {
-            let selection_rule = points[shadow.point].rule;
-            let pick = selection_rule.place(layout, decider, &mut shadow.ties, query);
-            shadow.start(job, query, end, pick.map(|pick| [pick.placement, pick.anchor]));
+        for at in 0..self.states.len() {
+            if stop.is_raised() {
+                break;
+            }
+            let choices = self.choices(at, query);
+            let Some(&first) = choices.first() else { continue };
+            // Shadows with the first choice stay in this state. The shadows with any other choice move to a new state,
+            // one for each choice.
+            let Self { states, .. } = self;
+            for (number, &other) in choices.iter().enumerate().skip(1) {
+                if choices[..number].contains(&other) {
+                    continue;
+                }
+                let mut moved = states[at].clone();
+                moved.keep(&choices, other);
+                moved.start(job, query, end, other);
+                states.push(moved);
+            }
+            states[at].keep(&choices, first);
+            states[at].start(job, query, end, first);
         }
         if self.head == Some(query.size) {
             self.forget_head();
         }
         self.explorer.since += 1;
+    }
+
+    /// Returns the choices of the shadows in a state for a job, in the order of the shadows.
+    fn choices(&mut self, at: usize, query: &TieQuery<'_>) -> Vec<Option<[usize; 2]>> {
+        let Self { shadows, states, points, layout, decider, .. } = self;
+        let State { shadows: members, ties, .. } = &mut states[at];
+        let rules = members.iter().map(|&shadow| points[shadows[shadow].point].rule);
+        let rules: Vec<SelectionRule> = rules.collect();
+        let mut alone = |rule: SelectionRule| {
+            let pick = rule.place(layout, decider, ties, query);
+            pick.map(|pick| [pick.placement, pick.anchor])
+        };
+        if let [rule] = rules[..] {
+            return vec![alone(rule)];
+        }
+        let slurm = rules.contains(&SelectionRule::Slurm).then(|| alone(SelectionRule::Slurm));
+        let with_terms = rules.iter().filter(|rule| **rule != SelectionRule::Slurm);
+        let with_terms: Vec<_> = with_terms.map(|rule| rule.terms()).collect();
+        let mut chosen = ties.decide_all(query, &with_terms).into_iter();
+        let choice = |rule: &SelectionRule| match rule {
+            SelectionRule::Slurm => slurm.flatten(),
+            SelectionRule::Terms(..) => chosen.next().flatten(),
+        };
+        rules.iter().map(choice).collect()
+    }
+
+    /// Joins states that no longer differ.
+    fn join(&mut self) {
+        let mut at = 1;
+        while at < self.states.len() {
+            let (before, after) = self.states.split_at_mut(at);
+            let Some(into) = before.iter_mut().find(|state| state.is_equal(&after[0])) else {
+                at += 1;
+                continue;
+            };
+            into.shadows.append(&mut after[0].shadows);
+            into.shadows.sort_unstable();
+            self.states.swap_remove(at);
+        }
     }
 
     /// Records the end of a job.
@@ -197,7 +273,7 @@ impl Tuner {
 
     /// Takes cells out of service. From now on, the withdrawn cells do not count in losses.
     pub fn withdraw(&mut self, cells: &[u32], are_walls: bool) {
-        for shadow in &mut self.shadows {
+        for shadow in &mut self.states {
             let open = shadow.ties.open().free();
             let (free, busy): (Vec<u32>, Vec<u32>) =
                 cells.iter().partition(|&&cell| open.contains(cell));
@@ -209,7 +285,7 @@ impl Tuner {
 
     /// Returns cells to service.
     pub fn restore(&mut self, cells: &[u32]) {
-        for shadow in &mut self.shadows {
+        for shadow in &mut self.states {
             let (leaving, down): (Vec<u32>, Vec<u32>) =
                 cells.iter().partition(|&&cell| shadow.leaving.contains(cell));
             leaving.into_iter().for_each(|cell| shadow.leaving.remove(cell));
@@ -220,7 +296,7 @@ impl Tuner {
 
     fn forget_head(&mut self) {
         self.head = None;
-        self.shadows.iter_mut().for_each(|shadow| shadow.has_no_box = false);
+        self.states.iter_mut().for_each(|state| state.has_no_box = false);
     }
 
     /// Evaluates the shadows: adds their losses to the map, chooses the best rule, and changes the rule of one shadow.
@@ -236,41 +312,59 @@ impl Tuner {
     }
 }
 
-impl Shadow {
-    fn new(ties: &Ties, point: usize) -> Self {
+impl State {
+    /// Creates the state of shadows of an idle machine.
+    fn new(ties: &Ties, shadows: Vec<usize>) -> Self {
         let cells = ties.torus().cells();
         Self {
-            point,
+            shadows,
             ties: ties.without_cache(),
+            hash: 0,
             places: HashMap::new(),
             missing: 0,
             has_no_box: false,
-            loss: 0.0,
             leaving: Cells::none(cells),
             are_walls: false,
         }
     }
 
-    /// Returns the number of processors that the shadow currently loses. `head` is the first refused size.
+    /// Keeps the shadows with this choice; `choices` are the choices of all shadows.
+    fn keep(&mut self, choices: &[Option<[usize; 2]>], choice: Option<[usize; 2]>) {
+        let mut choices = choices.iter();
+        self.shadows.retain(|_| choices.next() == Some(&choice));
+    }
+
+    /// Returns whether the same jobs hold the same boxes, and the same cells are out of service.
+    fn is_equal(&self, other: &Self) -> bool {
+        (self.hash, self.missing) == (other.hash, other.missing)
+            && self.places == other.places
+            && self.leaving == other.leaving
+            && self.ties.has_same_free(&other.ties)
+    }
+
+    /// Returns the number of processors that each shadow currently loses. `head` is the first refused size.
     fn losing(&mut self, head: Option<u32>) -> u64 {
         let free = u64::from(self.ties.open().count());
         let stuck = head.is_some_and(|size| self.has_no_box && free >= u64::from(size));
         self.missing + if stuck { free } else { 0 }
     }
 
-    fn start(&mut self, job: u64, query: &TieQuery<'_>, end: u64, place: Option<[usize; 2]>) {
-        match place {
+    fn start(&mut self, job: u64, query: &TieQuery<'_>, end: u64, choice: Option<[usize; 2]>) {
+        match choice {
             Some(place) => self.ties.start(place, end, query.has_estimate),
             None => self.missing += u64::from(query.size),
         }
-        self.places.insert(job, place.ok_or(query.size));
+        let place = choice.ok_or(query.size);
+        self.places.insert(job, place);
+        self.hash = self.hash.wrapping_add(hash_of(job, place));
     }
 
     fn end(&mut self, job: u64) {
-        let place = match self.places.remove(&job) {
-            Some(Ok(place)) => place,
-            Some(Err(size)) => return self.missing -= u64::from(size),
-            None => return,
+        let Some(place) = self.places.remove(&job) else { return };
+        self.hash = self.hash.wrapping_sub(hash_of(job, place));
+        let place = match place {
+            Ok(place) => place,
+            Err(size) => return self.missing -= u64::from(size),
         };
         self.ties.finish(place);
         if !self.leaving.is_empty() {
@@ -280,6 +374,13 @@ impl Shadow {
             self.ties.withdraw(cells, self.are_walls);
         }
     }
+}
+
+/// Returns a hash of a running job and its box.
+fn hash_of(job: u64, place: Place) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (job, place).hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

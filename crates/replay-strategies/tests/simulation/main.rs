@@ -374,6 +374,7 @@ mod decision_cache;
 mod decorated;
 mod entry;
 mod guard;
+mod kept_future;
 mod lockstep;
 mod outages;
 mod postponed;

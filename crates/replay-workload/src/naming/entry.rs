@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::kind::Kind;
-use super::suggest::advice;
+use super::suggest::{advice, retired};
 use super::{Description, NameError, Parameter, StrategyName};
 use crate::sanitize::excerpt;
 
@@ -184,10 +184,20 @@ impl<T: Value> Entry<T> {
             name: self.name.clone(),
             aliases: self.words().skip(1).map(str::to_string).collect(),
             forms: self.form_names().map(str::to_string).collect(),
+            form_parameters: self.forms.iter().map(|(_, form)| self.parameters_of(form)).collect(),
             about: self.about.clone(),
             source: self.source,
             parameters: self.params.iter().map(|param| param.describe(&self.default)).collect(),
         }
+    }
+
+    /// Returns the name with all parameters that have a value in `options`, in the order of declaration.
+    fn parameters_of(&self, options: &T) -> String {
+        let mut name = StrategyName::plain(&self.name);
+        let values =
+            self.params.iter().filter_map(|param| Some((param.key(), param.text_of(options)?)));
+        name.parameters.extend(values.map(|(key, text)| (key.to_string(), text)));
+        name.to_string()
     }
 
     /// Returns whether a parameter with this key can be given with `name`, which must be the name or an alias of this
@@ -299,6 +309,8 @@ trait Param<T>: Send + Sync {
     /// and returns the text to print. Returns `Some(None)` if there is nothing to print, and `None`
     /// if the parameter does not apply or cannot be printed.
     fn print(&self, options: &T, printed: &mut T) -> Option<Option<String>>;
+    /// Returns the value in `options` as text; `None` if the parameter does not apply or cannot be printed.
+    fn text_of(&self, options: &T) -> Option<String>;
     fn checked(&self, options: &T) -> Result<(), String>;
     fn write_always(&mut self);
 }
@@ -308,10 +320,14 @@ type Set<T, V> = dyn Fn(&mut T, V) + Send + Sync;
 
 /// Returns the error of an unknown key.
 fn no_parameter(kind: &'static str, name: &StrategyName, key: &str, keys: &[&str]) -> NameError {
-    let advice = advice(key, keys.iter().copied(), || match keys {
+    let known = || match keys {
         [] => "this name has no parameters".to_string(),
         known => format!("known are {}", known.join(", ")),
-    });
+    };
+    let advice = match retired("parameter", key) {
+        Some(instead) => instead.to_string(),
+        None => advice(key, keys.iter().copied(), known),
+    };
     name.error(kind, format!("unknown parameter \"{}\"; {advice}", excerpt(key)))
 }
 
@@ -349,6 +365,10 @@ impl<T: 'static, V: Value> Param<T> for Typed<T, V> {
     fn read(&self, text: &str) -> Result<Setting<T>, String> {
         let (value, set) = ((self.kind.read)(self.key, text)?, self.set.clone());
         Ok(Arc::new(move |options: &mut T| set(options, value.clone())))
+    }
+
+    fn text_of(&self, options: &T) -> Option<String> {
+        self.text(options)
     }
 
     fn print(&self, options: &T, printed: &mut T) -> Option<Option<String>> {

@@ -47,7 +47,7 @@ pub use entry::{Entry, Setting, Value};
 pub use kind::Kind;
 pub use name::{LONGEST_NAME, NameError, StrategyName, split_list};
 pub use registry::Registry;
-pub use suggest::{advice, hint, nearest, nearest_few};
+pub use suggest::{advice, hint, nearest, nearest_few, retired};
 pub use table::Table;
 
 /// A parameter of a strategy, for listings and help.
@@ -73,6 +73,9 @@ pub struct Description {
     /// Those of the aliases that are printed instead of the name with parameters.
     #[serde(skip)]
     pub forms: Vec<String>,
+    /// For each form, the name with the parameters that the form stands for.
+    #[serde(skip)]
+    pub form_parameters: Vec<String>,
     /// Description of the strategy.
     pub about: String,
     /// Source of the definition.

@@ -4,6 +4,27 @@
 /// a comparison is proportional to the product of the lengths of the two words.
 const LONGEST_WORD: usize = 64;
 
+/// Names that an earlier version accepted. An entry has the kind of the name, the name, and what to use instead.
+const RETIRED: [[&str; 3]; 2] = [
+    [
+        "parameter",
+        "engine",
+        "this parameter was removed, because all engines gave the same placements: omit engine=...",
+    ],
+    [
+        "suite",
+        "tsafrir",
+        "this suite was removed, because it had no verdict; --shake N measures the sensitivity that it was about",
+    ],
+];
+
+/// Returns what to use instead of a name that an earlier version accepted; `None` for any other name. `kind` is
+/// "parameter" or "suite".
+pub fn retired(kind: &str, name: &str) -> Option<&'static str> {
+    let entry = RETIRED.iter().find(|[of, retired, _]| *of == kind && *retired == name);
+    entry.map(|[.., instead]| *instead)
+}
+
 /// Returns the candidate most similar to `word`; `None` if no candidate is similar.
 pub fn nearest<'a>(word: &str, mut candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     similar(word, &mut candidates, 1).first().copied()

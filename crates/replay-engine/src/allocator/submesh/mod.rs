@@ -32,10 +32,10 @@ impl SubMesh {
     }
 
     /// Returns the highest corner, which is in the box. The corner may be past the last position of
-    /// a wrapped dimension.
+    /// a wrapped dimension; a position above 65,535, which no dimension has, is then replaced by 65,535.
     #[inline]
     pub fn end(&self) -> Coord {
-        std::array::from_fn(|i| self.base[i] + self.sides[i] - 1)
+        std::array::from_fn(|i| self.base[i].saturating_add(self.sides[i] - 1))
     }
 
     /// Returns the number of processors.
@@ -54,7 +54,10 @@ impl SubMesh {
     /// Appends the processors in row-major order; x varies fastest, then y, then z.
     #[inline]
     pub fn append_to(&self, grid: &Grid, nodes: &mut Vec<NodeId>) {
-        let at = |i: usize, offset: u16| (self.base[i] + offset) % grid.axes()[i].extent;
+        let at = |i: usize, offset: u16| {
+            let position = u32::from(self.base[i]) + u32::from(offset);
+            (position % u32::from(grid.axes()[i].extent)) as u16
+        };
         let [w, d, h] = self.sides;
         nodes.reserve(self.volume() as usize);
         for z in 0..h {

@@ -110,7 +110,8 @@ impl Shapes {
             Shaping::Any => {
                 let mut frames = factorisations(size, &self.grid);
                 if !frames.is_empty() {
-                    frames.sort_by_key(|&[x, y, z]| (x + y + z, Reverse((x, y))));
+                    let sum = |sides: [u16; 3]| sides.into_iter().map(u32::from).sum::<u32>();
+                    frames.sort_by_key(|&sides| (sum(sides), Reverse((sides[0], sides[1]))));
                     return frames;
                 }
                 ShapeRule::NearSquare
@@ -158,6 +159,9 @@ mod tests {
         assert_eq!(of(Shaping::Any, false, 12), [[4, 3, 1], [3, 4, 1], [2, 6, 1]]);
         assert_eq!(of(Shaping::Any, true, 13), [[3, 5, 1], [5, 3, 1]]);
         assert_eq!(of(Shaping::Any, false, 25), [[0; 3]; 0]);
+        // The sum of the sides 65,535 x 1 x 1 exceeds 65,535.
+        let long = frames("65535x16", Shaping::Any, false, Request::of_size(65_535));
+        assert_eq!(long, [[4369, 15, 1], [13_107, 5, 1], [21_845, 3, 1], [65_535, 1, 1]]);
         let cube = frames("2x2x4", Shaping::Any, false, Request::of_size(4));
         assert_eq!(cube, [[2, 2, 1], [2, 1, 2], [1, 2, 2], [1, 1, 4]]);
     }

@@ -17,6 +17,8 @@ const STRIDE: usize = 16;
 pub struct Holes {
     /// Sizes with their own bounds, in ascending order.
     sizes: Vec<u32>,
+    /// The largest size that uses the bounds of each class.
+    tops: Vec<u32>,
     /// For each job size, the index of its class in `sizes` plus one; 0 if the size has not been
     /// requested.
     class_of: Vec<u8>,
@@ -24,21 +26,43 @@ pub struct Holes {
     bounds: Vec<Vec<i32>>,
 }
 
-fn capped(seconds: i64) -> i32 {
+/// Returns a duration in seconds, at most `i32::MAX`.
+#[inline]
+pub fn capped(seconds: i64) -> i32 {
     i32::try_from(seconds).unwrap_or(i32::MAX)
 }
 
 impl Holes {
     /// Creates a table without bounds.
     pub fn new(processors: u32) -> Self {
-        Self { sizes: Vec::new(), class_of: vec![0; processors as usize + 1], bounds: Vec::new() }
+        Self {
+            sizes: Vec::new(),
+            tops: Vec::new(),
+            class_of: vec![0; processors as usize + 1],
+            bounds: Vec::new(),
+        }
     }
 
-    /// Returns the class with the bounds that apply to a size.
-    pub fn class(&mut self, size: u32, blocks: usize) -> usize {
-        match self.class_of[size as usize] {
-            0 => self.enter(size, blocks),
-            class => usize::from(class) - 1,
+    /// Returns the number of classes.
+    pub fn classes(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Returns the class with the bounds that apply to a size; `None` if the size has not been requested.
+    #[inline]
+    pub fn known_class(&self, size: u32) -> Option<usize> {
+        usize::from(self.class_of[size as usize]).checked_sub(1)
+    }
+
+    /// Returns the class with the bounds that apply to a size, and whether this class was inserted now.
+    pub fn class(&mut self, size: u32, blocks: usize) -> (usize, bool) {
+        match self.known_class(size) {
+            Some(class) => (class, false),
+            None => {
+                let classes = self.classes();
+                let class = self.enter(size, blocks);
+                (class, self.classes() > classes)
+            }
         }
     }
 
@@ -46,6 +70,7 @@ impl Holes {
         let at = self.sizes.partition_point(|&other| other < size);
         if self.sizes.len() == MAX_CLASSES && at > 0 {
             self.class_of[size as usize] = at as u8;
+            self.tops[at - 1] = self.tops[at - 1].max(size);
             return at - 1;
         }
         if self.sizes.len() == MAX_CLASSES {
@@ -62,6 +87,7 @@ impl Holes {
             None => vec![i32::MAX; blocks],
         };
         self.sizes.insert(at, size);
+        self.tops.insert(at, size);
         self.bounds.insert(at, bounds);
         for class in self.class_of.iter_mut().filter(|class| usize::from(**class) > at) {
             *class += 1;
@@ -75,10 +101,17 @@ impl Holes {
         self.sizes[class]
     }
 
-    /// Returns the classes of sizes greater than `least` and at most `most`.
-    pub fn between(&self, least: i64, most: i64) -> std::ops::Range<usize> {
-        let above = |free: i64| self.sizes.partition_point(|&size| i64::from(size) <= free);
-        above(least)..above(most).max(above(least))
+    /// Returns the largest size that uses the bounds of a class.
+    pub fn top(&self, class: usize) -> u32 {
+        self.tops[class]
+    }
+
+    /// Returns the classes whose first size is greater than `least` and at most `most`. With `shared`, it is sufficient
+    /// that one of the sizes of the class is greater than `least`.
+    pub fn between(&self, least: i64, most: i64, shared: bool) -> std::ops::Range<usize> {
+        let above = |sizes: &[u32], free| sizes.partition_point(|&size| i64::from(size) <= free);
+        let first = above(if shared { &self.tops } else { &self.sizes }, least);
+        first..above(&self.sizes, most).max(first)
     }
 
     /// Returns the first block between `from` and `end` that can have a hole of at least this

@@ -1,5 +1,6 @@
 //! Searches for a place to reserve for a waiting job.
 
+use super::future::Copies;
 use super::outage_state::OutageState;
 use crate::allocator::{Allocator, MachineEvent, Refusal, Request};
 use crate::machine::Machine;
@@ -13,16 +14,17 @@ pub struct Reserved {
     /// The earliest time at which the place is free.
     pub at: i64,
     /// One flag per processor: true if the processor belongs to the place.
-    taken: Vec<bool>,
+    pub taken: Vec<bool>,
     /// The state at time `at`, in which another place may be found; `None` if the place is fixed.
     replacement: Option<Replacement>,
 }
 
-/// Copies of the machine and its allocator at the time of a reservation. On the copies, the waiting job holds no
-/// processors. The processors of later jobs that still run at the time of the reservation are not available.
+/// What the search for another place needs.
 struct Replacement {
-    machine: Machine,
-    allocator: Box<dyn Allocator>,
+    /// Copies of the machine and its allocator at the time of the reservation. On the copies, the waiting job holds no
+    /// processors. The processors of later jobs that still run at the time of the reservation are not available. `None`
+    /// if the [kept future](super::future::Future) contains the copies.
+    copies: Option<Copies>,
     request: Request,
     place: Vec<NodeId>,
 }
@@ -64,7 +66,8 @@ impl Reserved {
         allocator: &dyn Allocator,
         running: impl Iterator<Item = (i64, &'a [NodeId])>,
     ) -> Result<Option<Self>, Refusal> {
-        let PlaceQuery { job, request, least, now, before, is_replaceable } = query;
+        let PlaceQuery { request, least, now, before, .. } = query;
+        let processors = machine.processors();
         let Some(allocator) = allocator.try_clone() else { return Ok(None) };
         let running = running.map(|(end, nodes)| (end.max(now), nodes)).collect();
         let by_trial = allocator.capabilities().reserves_by_trial;
@@ -83,16 +86,27 @@ impl Reserved {
             false => search.try_all(&mut ahead, is_large_enough.then_some(now))?,
         };
         Ok(found.map(|at| {
-            let mut taken = vec![false; machine.processors()];
-            search.nodes.iter().for_each(|node| taken[node.index()] = true);
-            let replacement = is_replaceable.then(|| {
-                let FutureState { machine, mut allocator, .. } = ahead;
-                let (request, place) = (search.request, search.nodes);
-                allocator.on_event(&machine, MachineEvent::Released(&place));
-                Replacement { machine, allocator, request, place }
-            });
-            Self { job, at, taken, replacement }
+            let FutureState { machine, mut allocator, .. } = ahead;
+            allocator.on_event(&machine, MachineEvent::Released(&search.nodes));
+            let query = PlaceQuery { request: search.request, ..query };
+            Self::new(query, at, search.nodes, Some(Copies { machine, allocator }), processors)
         }))
+    }
+
+    /// Reserves a place from time `at` on a machine with `processors` processors. `copies` is `None` if the [kept
+    /// future](super::future::Future) contains the copies at this time.
+    pub fn new(
+        query: PlaceQuery,
+        at: i64,
+        place: Vec<NodeId>,
+        copies: Option<Copies>,
+        processors: usize,
+    ) -> Self {
+        let PlaceQuery { job, request, is_replaceable, .. } = query;
+        let mut taken = vec![false; processors];
+        place.iter().for_each(|node| taken[node.index()] = true);
+        let replacement = is_replaceable.then_some(Replacement { copies, request, place });
+        Self { job, at, taken, replacement }
     }
 
     /// Returns whether a later job that is still running at the time of the reservation may start on these nodes. The
@@ -101,12 +115,16 @@ impl Reserved {
     ///
     /// The later job may start if none of its nodes belongs to the reserved place, or if the allocator finds another
     /// place for the waiting job. If the allocator finds another place, this place then replaces the reserved place.
+    /// `kept` contains the copies at the time of the reservation if the place was found in the kept future.
     ///
     /// # Errors
     /// [`Refusal::Cancelled`] on cancellation during a decision.
-    pub fn admits(&mut self, nodes: &[NodeId]) -> Result<bool, Refusal> {
+    pub fn admits(&mut self, nodes: &[NodeId], kept: Option<&mut Copies>) -> Result<bool, Refusal> {
         let is_spared = !nodes.iter().any(|node| self.taken[node.index()]);
-        let Some(Replacement { machine, allocator, request, place }) = &mut self.replacement else {
+        let Some(Replacement { copies, request, place }) = &mut self.replacement else {
+            return Ok(is_spared);
+        };
+        let Some(Copies { machine, allocator }) = copies.as_mut().or(kept) else {
             return Ok(is_spared);
         };
         let held: Vec<NodeId> =

@@ -179,6 +179,7 @@ impl Hierarchy {
     }
 
     /// Returns the leaf unit of a node.
+    #[inline]
     pub fn leaf(&self, node: NodeId) -> u32 {
         self.0.leaves[node.index()]
     }

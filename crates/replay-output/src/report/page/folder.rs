@@ -19,7 +19,7 @@ pub struct Folder {
     pub manifest: StoredManifest,
     /// Tables; the main table is first. Tables with a row per job are omitted.
     pub tables: Vec<ResultTable>,
-    /// Names of tables listed in the manifest but missing from the directory.
+    /// Names of tables listed in the manifest but missing from the directory. The main table is never missing.
     pub missing: Vec<String>,
     /// Stem and contents of each `plots/*.svg`, ordered by stem.
     pub figures: Vec<(String, String)>,
@@ -88,7 +88,7 @@ impl Folder {
     /// `known` describes the tables of replay. Every file is verified against the digest in the manifest.
     ///
     /// # Errors
-    /// [`FolderError`] if the manifest or a table is invalid, or a file cannot be read.
+    /// [`FolderError`] if the manifest or a table is invalid, the main table is missing, or a file cannot be read.
     pub fn read(
         folder: &ResultFolder,
         tables: impl Fn(&str) -> &'static [&'static str],
@@ -102,16 +102,20 @@ impl Folder {
             return Err(bad(problem.to_string()));
         };
         let listed: Vec<&str> = folder.files().iter().map(|file| file.name.as_str()).collect();
-        let (mut read, mut missing) = (Vec::new(), Vec::new());
+        let (mut read, mut missing, mut is_first) = (Vec::new(), Vec::new(), true);
         for name in tables(&manifest.kind) {
             let Some(table) = name.strip_suffix(".parquet") else { continue };
             if OF_JOBS.contains(&table) || !listed.contains(name) {
                 continue;
             }
+            // A page without the main table would have no results.
+            let is_main = std::mem::take(&mut is_first);
             match read::table(folder, table, known) {
                 Ok(table) if table.rows().len() > 0 => read.push(table),
                 Ok(_) => {}
-                Err(ReadError::Results(ResultError::Missing(_))) => missing.push(name.to_string()),
+                Err(ReadError::Results(ResultError::Missing(_))) if !is_main => {
+                    missing.push(name.to_string())
+                }
                 Err(error) => return Err(error.into()),
             }
         }

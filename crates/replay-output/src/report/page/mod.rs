@@ -12,11 +12,11 @@ use std::fmt::Write;
 
 pub use folder::{Folder, FolderError, checks, is_published};
 pub use top_strategy::TopStrategyComparison;
-pub use verdict::{compare_top_strategies, is_ranking, searched, sentences};
+pub use verdict::{JobComparisons, compare_top_strategies, is_ranking, searched, sentences};
 
 use html::{escape, figure, table};
 
-use super::manifest::{StoredManifest, TraceRecord};
+use super::manifest::{StoredManifest, TraceRecord, WindowRecord};
 use replay_engine::number::grouped;
 use replay_experiment::sweep::Build;
 use replay_results::ResultTable;
@@ -89,7 +89,11 @@ pub fn page(folders: &[Folder], published: &[(String, ResultTable)], build: &Bui
 /// Writes the section of a directory.
 fn section(page: &mut String, number: usize, folder: &Folder, left_out: &mut Vec<String>) {
     let _ = writeln!(page, "<section id=\"part-{number}\">\n<h2>{}</h2>", escape(&folder.name));
-    for sentence in verdict::sentences(&folder.tables, &folder.comparisons) {
+    let comparisons = match &folder.comparisons[..] {
+        [] => JobComparisons::NoTable,
+        comparisons => JobComparisons::Computed(comparisons),
+    };
+    for sentence in verdict::sentences(&folder.tables, comparisons) {
         let _ = writeln!(page, "<p class=\"verdict\">{}</p>", escape(&sentence));
     }
     if !folder.missing.is_empty() {
@@ -126,6 +130,9 @@ fn configuration_list(folder: &Folder) -> String {
     item("Program", &format!("replay {version} ({commit})"));
     for trace in &configuration.traces {
         item("Trace", &trace_summary(trace));
+    }
+    if folder.manifest.window() != WindowRecord::default() {
+        item("Window", &folder.manifest.window().text());
     }
     item("Seeds", &joined(&mut configuration.seeds.iter().map(u64::to_string)));
     item("Cleaning policy", &configuration.policy);

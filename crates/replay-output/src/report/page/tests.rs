@@ -1,4 +1,5 @@
 use super::html::{format_value, rounded};
+use super::verdict::JobComparisons;
 use super::{Folder, MOST_ROWS, StoredManifest};
 use polars::prelude::{Column, DataFrame, DataType};
 use replay_engine::metrics::SizeRow;
@@ -17,7 +18,11 @@ fn page(folders: &[Folder], published: &[(String, ResultTable)]) -> String {
 }
 
 fn sentences(folder: &Folder) -> Vec<String> {
-    super::sentences(&folder.tables, &folder.comparisons)
+    let comparisons = match &folder.comparisons[..] {
+        [] => JobComparisons::NoTable,
+        comparisons => JobComparisons::Computed(comparisons),
+    };
+    super::sentences(&folder.tables, comparisons)
 }
 
 /// Returns a table from lines of fields separated by bars.

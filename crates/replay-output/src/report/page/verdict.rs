@@ -93,28 +93,57 @@ const RULES: [Rule; 3] = [
 /// Maximum number of settings that are described by a sentence.
 const MOST: usize = 6;
 
+/// Comparisons of the strategies of each setting by the table of jobs.
+#[derive(Clone, Copy, Debug)]
+pub enum JobComparisons<'a> {
+    /// There is no table of jobs.
+    NoTable,
+    /// There is a table of jobs, but [`compare_top_strategies`] has not compared its jobs.
+    NotComputed,
+    /// The result of [`compare_top_strategies`].
+    Computed(&'a [Option<TopStrategyComparison>]),
+}
+
+impl<'a> JobComparisons<'a> {
+    /// Returns the comparison of the setting with this index, if there is one.
+    fn of(self, place: usize) -> Option<&'a TopStrategyComparison> {
+        match self {
+            Self::Computed(comparisons) => comparisons.get(place)?.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Explains why a setting has no interval of jobs, as the end of a sentence.
+    fn why_none(self) -> &'static str {
+        match self {
+            Self::NoTable => {
+                "; no interval, because the directory has no jobs.parquet (--shake N also gives one)"
+            }
+            Self::NotComputed => "; replay report computes an interval from jobs.parquet",
+            Self::Computed(_) => {
+                "; no interval, because jobs.parquet has no jobs that both strategies have for the same seed"
+            }
+        }
+    }
+}
+
 /// Summarizes the tables of a command in sentences: one for each trace, machine and scheduler, or one for each search.
-/// `comparisons` has the comparison of each setting, if [`compare_top_strategies`] has computed the comparisons.
-pub fn sentences(
-    tables: &[ResultTable],
-    comparisons: &[Option<TopStrategyComparison>],
-) -> Vec<String> {
+pub fn sentences(tables: &[ResultTable], comparisons: JobComparisons<'_>) -> Vec<String> {
     if let Some(search) = table(tables, SearchRow::NAME) {
         return searched(search);
     }
     let Some((rule, groups)) = settings(tables) else { return Vec::new() };
     let more = groups.len().saturating_sub(MOST);
-    let comparison = |place: usize| comparisons.get(place).and_then(Option::as_ref);
     let shown = groups.iter().enumerate().skip(more);
     let mut sentences: Vec<String> =
-        shown.filter_map(|(place, group)| group.sentence(rule, comparison(place))).collect();
+        shown.filter_map(|(place, group)| group.sentence(rule, comparisons, place)).collect();
     if more > 0 {
         sentences.insert(
             0,
             format!("Only the last {MOST} of {} settings; the table contains all.", more + MOST),
         );
     }
-    if comparisons.iter().any(Option::is_some) {
+    if (0..groups.len()).any(|place| comparisons.of(place).is_some()) {
         sentences.push(METHOD.to_string());
     }
     sentences
@@ -342,7 +371,7 @@ fn groups(
 impl Group {
     /// Returns a sentence about the top strategy, its lead, and whether the lead is significant; `None` for a single
     /// strategy.
-    fn sentence(&self, rule: &Rule, jobs: Option<&TopStrategyComparison>) -> Option<String> {
+    fn sentence(&self, rule: &Rule, jobs: JobComparisons<'_>, place: usize) -> Option<String> {
         let setting: Vec<&str> =
             self.setting.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
         let setting = setting.join(", ");
@@ -369,7 +398,7 @@ impl Group {
             first.runs.name,
             number(first)
         );
-        if let Some(comparison) = jobs {
+        if let Some(comparison) = jobs.of(place) {
             return Some(format!("{begin}{}. {}{folding}", comparison.lead(), comparison.times()));
         }
         let than = |first: f64, second: &Ranked, other: f64| {
@@ -399,9 +428,7 @@ impl Group {
                 };
                 format!("; not tested, because there is no paired difference{hint}")
             }
-            _ if rule.by_jobs => {
-                "; no interval, because the directory has no jobs.parquet (--shake N also gives one)".to_string()
-            }
+            _ if rule.by_jobs => jobs.why_none().to_string(),
             _ => "; a single run without an interval (--shake N gives one)".to_string(),
         };
         let over = over.map_or(String::new(), |n| format!(" (means over {n} perturbed copies)"));

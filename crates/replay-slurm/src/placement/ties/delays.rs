@@ -69,14 +69,14 @@ impl Delays {
         let (mut sum, mut least) = (self.sum, u64::MAX);
         for &index in &self.placements {
             let one = &placements[index];
-            for other in overlaps
-                .anchors(place, index, one)
-                .filter(|&other| ties.counts_in_delay(one, other))
-            {
-                let left = ties.latest[index][other].saturating_sub(query.now);
-                sum += u128::from(query.estimate.saturating_sub(left));
-                least = least.min(left.max(query.estimate));
-            }
+            let latest = &ties.latest[index][..];
+            overlaps.for_each_anchor(place, index, one, |other| {
+                if ties.counts_in_delay(one, other) {
+                    let left = latest[other].saturating_sub(query.now);
+                    sum += u128::from(query.estimate.saturating_sub(left));
+                    least = least.min(left.max(query.estimate));
+                }
+            });
         }
         // Among the anchors that do not overlap the candidate, only the anchor that becomes free first can have the
         // minimum time.

@@ -36,6 +36,37 @@ impl Ties {
         below.is_none_or(|below| sum < below).then_some(sum)
     }
 
+    /// Returns the terms of a candidate in the order LF, EQ, NF, WF, EF, DL. A term whose weight in the query is 0 may be
+    /// 0 instead.
+    pub(super) fn terms(
+        &mut self,
+        at: [usize; 2],
+        query: &TieQuery<'_>,
+        delays: &[Delays],
+    ) -> [i128; 6] {
+        let TermWeights { larger, equal, contact, wall, ends, delay } = query.weights;
+        let mut terms = [0; 6];
+        if larger != 0 || equal != 0 {
+            let place = self.place(at);
+            let equals = self.of_size(query.size);
+            for &other in &self.blockable {
+                let own = u32::from(other == at[0]);
+                let count = self.open.count_overlapping(&self.fixed.torus, place, other) - own;
+                let lost = i128::from(count) * i128::from(query.worth[other]);
+                terms[usize::from(equals.contains(&other))] += lost;
+            }
+        }
+        if contact != 0 || wall != 0 || ends != 0 {
+            let contact_terms = self.contact_terms(at, query);
+            terms[2..5].copy_from_slice(&contact_terms.map(i128::from));
+        }
+        if delay != 0 {
+            let unit = TieQuery { weights: TermWeights::only(5), ..*query };
+            terms[5] = self.delayed(at, &unit, delays, None).unwrap_or_default();
+        }
+        terms
+    }
+
     /// Returns DL times its weight; `None` if the product is not below the limit `below`.
     /// Candidates that overlap the same boxes share the result.
     fn delayed(

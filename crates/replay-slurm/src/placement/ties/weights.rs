@@ -38,6 +38,16 @@ impl TermWeights {
         Self { larger, equal, contact, wall, ends, delay }
     }
 
+    /// Returns the factors of the terms in the sum, in the order LF, EQ, NF, WF, EF, DL. The factors of the terms that
+    /// are subtracted are negated.
+    pub(crate) fn signed(self) -> [i64; 6] {
+        let mut factors = self.entries();
+        for (factor, (_, is_less)) in factors.iter_mut().zip(Self::TERMS) {
+            *factor = if is_less { -*factor } else { *factor };
+        }
+        factors
+    }
+
     /// Returns the weights in the order LF, EQ, NF, WF, EF, DL.
     pub fn entries(self) -> [i64; 6] {
         let Self { larger, equal, contact, wall, ends, delay } = self;

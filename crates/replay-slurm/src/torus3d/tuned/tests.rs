@@ -130,6 +130,105 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Shadows that share states choose the same boxes and have the same losses as shadows that share nothing.
+    #[test]
+    fn shared_states_do_not_change_shadows(
+        machine in proptest::sample::select(vec!["torus:4x4x4", "5x6", "torus:8x3"]),
+        points in proptest::collection::vec(any::<proptest::sample::Index>(), 2..9),
+        events in proptest::collection::vec((0u8..16, 0.0..1.0f64, any::<u16>()), 1..120),
+    ) {
+        let topology: Topology = machine.parse().expect("a machine");
+        let menu: Menu = "pow2".parse().expect("a menu");
+        let grid = topology.grid().expect("a grid");
+        let wrapped = [machine.starts_with("torus"); 3];
+        let torus = menu.torus(grid, Anchors::All, false).expect("a torus");
+        let ties = Ties::with_walls(torus, wrapped);
+        let layout = Arc::new(Layout::new(vec![ties.torus().clone()]));
+        let new = |shadows| {
+            let tuning = Tuning { shadows, every: 100_000, memory: 1000 };
+            Tuner::new(&ties, layout.clone(), None, tuning, 3)
+        };
+        let mut shared = new(points.len() as u32);
+        let mut apart: Vec<Tuner> = points.iter().map(|_| new(1)).collect();
+        let sizes: Vec<u32> = ties.torus().placements().iter().map(|one| one.size).collect();
+        let worth: Vec<u64> = sizes.iter().map(|&size| u64::from(size) * u64::from(size % 7)).collect();
+        let cells = ties.torus().cells() as u32;
+        let set = |shared: &mut Tuner, apart: &mut [Tuner], shadow: usize, point: usize| {
+            shared.shadows[shadow].point = point;
+            apart[shadow].shadows[0].point = point;
+        };
+        // Half of the shadows begin with the same rule.
+        for (shadow, index) in points.iter().enumerate() {
+            let point = if shadow % 2 == 0 { 0 } else { index.index(shared.points.len()) };
+            set(&mut shared, &mut apart, shadow, point);
+        }
+        let (mut running, mut down) = (Vec::new(), Vec::<u32>::new());
+        for (now, (what, share, draw)) in (0..).zip(events) {
+            let now = now * 3;
+            let each = |shared: &mut Tuner, apart: &mut [Tuner], act: &dyn Fn(&mut Tuner)| {
+                act(shared);
+                apart.iter_mut().for_each(act);
+            };
+            each(&mut shared, &mut apart, &|tuner| tuner.advance_to(now));
+            match what {
+                0..5 if !running.is_empty() => {
+                    let job = running.swap_remove((share * running.len() as f64) as usize);
+                    each(&mut shared, &mut apart, &|tuner| tuner.end(job));
+                }
+                5 => {
+                    let size = sizes[usize::from(draw) % sizes.len()];
+                    each(&mut shared, &mut apart, &|tuner| tuner.refused(size));
+                }
+                6 => {
+                    let shadow = usize::from(draw) % points.len();
+                    let point = (share * shared.points.len() as f64) as usize;
+                    set(&mut shared, &mut apart, shadow, point);
+                }
+                7 => {
+                    let cell = u32::from(draw) % cells;
+                    if !down.contains(&cell) {
+                        down.push(cell);
+                        each(&mut shared, &mut apart, &|tuner| tuner.withdraw(&[cell], wrapped[0]));
+                    }
+                }
+                8 => {
+                    if let Some(cell) = down.pop() {
+                        each(&mut shared, &mut apart, &|tuner| tuner.restore(&[cell]));
+                    }
+                }
+                _ => {
+                    let size = sizes[(share.powi(3) * sizes.len() as f64) as usize];
+                    let estimate = 1 + u64::from(draw) % 40;
+                    let query = TieQuery {
+                        estimate,
+                        has_estimate: draw % 3 > 0,
+                        ..query(size, now, &worth)
+                    };
+                    let stop = CancelToken::new();
+                    let end = now + estimate;
+                    each(&mut shared, &mut apart, &|tuner| tuner.start(now, &query, end, &stop));
+                    running.push(now);
+                }
+            }
+            for state in &mut shared.states {
+                for &shadow in &state.shadows {
+                    let own = &mut apart[shadow];
+                    prop_assert_eq!(&state.places, &own.states[0].places);
+                    prop_assert!(state.ties.has_same_free(&own.states[0].ties));
+                    prop_assert_eq!(shared.shadows[shadow].loss.to_bits(), own.shadows[0].loss.to_bits());
+                }
+            }
+            let mut all: Vec<usize> =
+                shared.states.iter().flat_map(|state| state.shadows.clone()).collect();
+            all.sort_unstable();
+            prop_assert!(all.into_iter().eq(0..points.len()));
+        }
+    }
+}
+
 /// A processor that goes out of service on the real machine also goes out of service on the shadows: at once, or when
 /// the job on it ends.
 #[test]
@@ -142,7 +241,7 @@ fn shadows_follow_outages() {
     let worth = vec![1; ties.torus().placements().len()];
     tuner.advance_to(0);
     tuner.start(7, &query(2, 0, &worth), 10, &CancelToken::new());
-    let free = |tuner: &mut Tuner| tuner.shadows[0].ties.open().count();
+    let free = |tuner: &mut Tuner| tuner.states[0].ties.open().count();
     assert_eq!(free(&mut tuner), 2);
     // One processor of the job and one free processor go out of service.
     tuner.withdraw(&[0, 2], false);

@@ -47,5 +47,6 @@ pub use replay_network as network;
 pub use replay_output::{plot, report};
 pub use replay_published as published;
 pub use replay_results as results;
+pub use replay_site as site;
 pub use replay_slurm as slurm;
 pub use replay_strategies as strategies;

@@ -48,6 +48,7 @@ mod cli {
     pub mod shards;
     pub mod show;
     pub mod sidecars;
+    pub mod site;
     pub mod site_ids;
     pub mod stochastic;
     pub mod streams;
@@ -99,6 +100,7 @@ files!(
     show,
     usage,
     sidecars,
+    site,
     site_ids,
     explain,
     explore,

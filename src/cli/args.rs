@@ -12,6 +12,7 @@ use super::baseline::BaselineArg;
 use super::exit::Failure;
 use super::figure_args::FigureArgs;
 use super::print::{FormatArg, SortArg, TableArgs};
+use super::site::SiteRunArgs;
 use super::terminal::{Stdout, stdout};
 use super::write::{NamedOutput, OutputFile, check_apart, finish_all};
 use replay_engine::metrics::{Needs, RunMetrics};
@@ -268,6 +269,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub shake: ShakeArgs,
+
+    #[command(flatten)]
+    pub site: SiteRunArgs,
 
     /// Count tied decisions, at several times the cost.
     #[arg(long, help_heading = "Output", hide_short_help = true)]

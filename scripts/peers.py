@@ -260,10 +260,23 @@ whole processes, from the start of the program to its end, on {machine}.
 * *starts that differ*: jobs that start at another second than under `replay`.
 * *under one rule*: jobs that still start at another second if pyss decides once per second as `replay` does, or if AccaSim is
   compared with its own rule in `scripts/peers.py`. If this number is 0, the rule named below is the only cause.
-* `replay` also chooses processors with `mc1x1` on a 10x10 mesh and computes distances: minimum of five runs with
-  `--alloc mc1x1 --threads 1`. The other simulators ran once.
+* `replay` also chooses processors with `mc1x1` on a 10x10 mesh and computes distances (`--alloc mc1x1 --threads 1`).
 * AccaSim {accasim} ran with 100 nodes of one core, and with one node of 100 cores, which needs no choice of nodes.
 {not_run}
+
+## Measured by hand
+
+These simulators have no driver in the script. CPU seconds of one run each in one sitting on an Intel Xeon (Sapphire Rapids,
+2 processors, loaded), on 2026-11-28, with `replay` at commit 9b5d9649 on the same work.
+
+| simulator | version | work | CPU s | CPU s of `replay` |
+|---|---|---|---:|---:|
+| [Alea](https://github.com/aleasimulator/alea) | a3315f0 (2023-11), Java 17 | FCFS | 22.7 | 0.049 |
+| | | EASY | 23.3 | 0.050 |
+| [CQSim](https://github.com/SPEAR-UIC/CQSim) | d8bdbb0 (2024-09) | FCFS, first 5,000 jobs | 10.9 | 0.017 |
+| SchedGym | 44b7f14 (2022-05), not compiled | FCFS, stopped | over 141 | 0.049 |
+
+Alea starts jobs up to 2 s later under FCFS. Its start times under EASY differ in half of the jobs; the cause is not known.
 
 ## Why starts differ
 
@@ -281,6 +294,7 @@ whole processes, from the start of the program to its end, on {machine}.
 
 In favour of `replay`:
 
+* Each figure of `replay` is the minimum of several runs (five schedules, three networks); the others ran once.
 * `replay` is a compiled program, AccaSim and pyss are interpreted by Python, where a new rule is a class of a few lines.
 * AccaSim models nodes with several resources (cores, memory, GPUs) and reports to dispatchers and monitors through a public
   interface; this log uses none of that. A run that rejects all jobs, so that AccaSim only reads the log and processes
@@ -302,7 +316,7 @@ In favour of the others:
 | [pyss](https://github.com/dinesh121991/pyss) | variants of EASY: look-ahead, shrinking, prediction of run times (EASY++), probabilistic, Maui |
 | [BookSim2](https://github.com/booksim/booksim2) | routers cycle by cycle: virtual channels, allocators, credits, adaptive routing; fat trees, dragonflies |
 
-Written by `scripts/peers.py`.
+Written by `scripts/peers.py --pyss DIR --booksim DIR`, where each DIR is a clone; AccaSim comes from PyPI, with numpy below 2.
 {stamp}
 """
 NETWORK = """\
@@ -310,7 +324,7 @@ NETWORK = """\
 
 Packets of 8 flits between uniform random nodes, with Bernoulli arrivals and XY routing. BookSim2: iq router, one virtual channel
 of 8 flits, islip; allocators and credits take one cycle and routing none, so that a hop takes about four cycles, as under
-`bani-mohammad`. Latency in cycles from creation to delivery. Minimum of three runs of `replay`, one of BookSim2.
+`bani-mohammad`. Latency in cycles from creation to delivery.
 
 {table}
 
@@ -369,7 +383,6 @@ def main() -> None:
                 benchmark.write_csv("peers-network.csv", NETWORK_HEADER, network)
         benchmark.write_csv("peers.csv", HEADER, table.rows)
         not_run = [f"{name}, which needs `--{name} DIR`" for name, found in others.items() if not found]
-        not_run.append("Alea, Batsim, CQSim and SchedGym: this script has no driver for them")
         if not common.quick():
             write(table, reject, network, not_run, len(jobs))
 

@@ -40,11 +40,13 @@ pub use replay_engine::{
     swf, table, topology, workload,
 };
 pub use replay_experiment as experiment;
+pub use replay_explore as explore;
 pub use replay_import as import;
 pub use replay_mesh as mesh;
 pub use replay_network as network;
 pub use replay_output::{plot, report};
 pub use replay_published as published;
 pub use replay_results as results;
+pub use replay_site as site;
 pub use replay_slurm as slurm;
 pub use replay_strategies as strategies;

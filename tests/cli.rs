@@ -18,6 +18,7 @@ mod cli {
     pub mod compare;
     pub mod down;
     pub mod explain;
+    pub mod explore;
     pub mod fetch;
     pub mod figures;
     pub mod files;
@@ -47,6 +48,7 @@ mod cli {
     pub mod shards;
     pub mod show;
     pub mod sidecars;
+    pub mod site;
     pub mod site_ids;
     pub mod stochastic;
     pub mod streams;
@@ -98,8 +100,10 @@ files!(
     show,
     usage,
     sidecars,
+    site,
     site_ids,
     explain,
+    explore,
     fetch,
     compare,
     intervals,

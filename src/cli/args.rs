@@ -12,6 +12,7 @@ use super::baseline::BaselineArg;
 use super::exit::Failure;
 use super::figure_args::FigureArgs;
 use super::print::{FormatArg, SortArg, TableArgs};
+use super::site::SiteRunArgs;
 use super::terminal::{Stdout, stdout};
 use super::write::{NamedOutput, OutputFile, check_apart, finish_all};
 use replay_engine::metrics::{Needs, RunMetrics};
@@ -35,7 +36,7 @@ pub struct GridArgs {
     #[arg(long, short, value_name = "TRACE", help_heading = "Grid")]
     pub trace: Vec<String>,
 
-    /// Set the machine: 10x10, torus:8x8, blue-waters, ... [default: from the trace].
+    /// Set the machine: 10x10, torus:8x8, ... [default: from the trace].
     ///
     /// Further machines: hypercube:7; cluster:100x2; torus[x]:16x24, which wraps around only in x; torus:4x4x4*2 with
     /// two processors at every point, where a job receives whole points; tree:4x8x18 and block[18,72]:8x18; the systems
@@ -268,6 +269,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub shake: ShakeArgs,
+
+    #[command(flatten)]
+    pub site: SiteRunArgs,
 
     /// Count tied decisions, at several times the cost.
     #[arg(long, help_heading = "Output", hide_short_help = true)]

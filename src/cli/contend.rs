@@ -87,7 +87,7 @@ const ABOUT_OUT: &str = "Write results into this folder.
 The table contend has a row for each run, and contend_jobs has a row for each job of each run. The table correlations has \
 the correlations of distances, dispersal and stretch, and shaken has the means over perturbed copies (replay list columns).";
 
-const ABOUT_MACHINE: &str = "Set the machine: 10x10, torus:8x8, blue-waters, ... [default: from the trace].
+const ABOUT_MACHINE: &str = "Set the machine: 10x10, torus:8x8, ... [default: from the trace].
 
 Further machines: hypercube:7; cluster:100; torus[x]:16x24, which wraps around only in x; torus:4x4x4*2 with two processors at \
 every point, where a job receives whole points; and the meshes and tori of replay list systems. Trees and blocks are \

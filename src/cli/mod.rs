@@ -27,6 +27,8 @@ pub mod embed;
 mod eta;
 mod exit;
 mod explain;
+mod explore;
+mod fairshare;
 mod fetch;
 mod figure_args;
 mod import;
@@ -41,6 +43,7 @@ mod network;
 mod output;
 mod place;
 mod print;
+mod priority;
 mod program;
 mod progress;
 mod report;
@@ -54,6 +57,7 @@ mod shards;
 mod shell;
 mod show;
 mod side_files;
+mod site;
 mod skipped_jobs;
 mod strategy_selection;
 mod stream;
@@ -152,6 +156,12 @@ enum Command {
     /// tried, the reasons for refusals, and the selected candidate. Depending on the allocator, the placements are
     /// candidates (with scores and tie values), frames, runs of free processors, or blocks.
     Explain(explain::ExplainArgs),
+    /// Write one page of HTML to look into runs: schedule, machine and queue.
+    ///
+    /// The page shows one to four runs of a trace: jobs as bars over time, the machine at an instant, the jobs that a job
+    /// waited for, differences between two runs, and tables that can be sorted and filtered. The runs are read from
+    /// folders, or the options of the main job give a grid that is run.
+    Explore(explore::ExploreArgs),
     /// Compare runs of the same jobs, job by job, with confidence intervals.
     Compare(compare::CompareArgs),
     /// Write one self-contained page of HTML from folders of results.
@@ -195,6 +205,16 @@ enum Command {
     /// Each row of a CSV file names a machine (a topology.yaml or topology.conf), the free nodes of the machine and a
     /// request. The result has the nodes that the rule selects and, for torus3d, the boxes.
     Place(place::PlaceArgs),
+    /// Compute the multifactor priority of jobs of a site.
+    ///
+    /// The site is described by its slurm.conf and the output of sacctmgr show qos. Each row of a CSV file is a job. The
+    /// priorities are those that Slurm's priority/multifactor prints.
+    Priority(priority::PriorityArgs),
+    /// Compute the fair share of the users of a site.
+    ///
+    /// The site is described by its slurm.conf and the output of sacctmgr show assoc. The command prints the columns of
+    /// sshare, by Slurm's fair tree or by the classic rule.
+    Fairshare(fairshare::FairshareArgs),
     /// Check trees and blocks: sizes that never run, missing levels, idle nodes.
     ///
     /// The command prints a row for each finding. For each size, a job is placed by Slurm's rule for the machine:
@@ -314,6 +334,7 @@ fn run_program(invocation: Invocation<'_>) -> Exit {
         Some(Command::Merge(args)) => merge::run(registries, &args, invocation),
         Some(Command::Show(args)) => show::run(registries, &args, invocation),
         Some(Command::Explain(args)) => explain::run(registries, &args, invocation),
+        Some(Command::Explore(args)) => explore::run(registries, &args, invocation),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Report(args)) => report::run(&args, invocation.program),
         Some(Command::Search(args)) => search::run(registries, &args, invocation),
@@ -322,6 +343,8 @@ fn run_program(invocation: Invocation<'_>) -> Exit {
         Some(Command::Contend(args)) => contend::run(registries, &args, invocation),
         Some(Command::Network(args)) => network::run(&args),
         Some(Command::Place(args)) => place::run(&args),
+        Some(Command::Priority(args)) => priority::run(&args),
+        Some(Command::Fairshare(args)) => fairshare::run(&args),
         Some(Command::CheckTopology(args)) => check_topology::run(registries, &args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Import(args)) => import::run(&args),

@@ -34,7 +34,7 @@ pub struct NetworkArgs {
     #[arg(long, value_name = "FILE")]
     packets: PathBuf,
 
-    /// Set the machine: 10x10, torus:8x8, blue-waters, ...
+    /// Set the machine: 10x10, torus:8x8, ...
     #[arg(long, value_name = "MACHINE", default_value = "16x16")]
     machine: Topology,
 

@@ -31,7 +31,7 @@ const DIFFER: [(&str, &[Aspect], &str); 12] = [
     (
         "write",
         &[Default],
-        "report names its page; verify and check-topology print their data and write no file by default",
+        "report and explore name their pages; verify and check-topology print their data and write no file by default",
     ),
 ];
 

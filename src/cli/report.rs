@@ -159,7 +159,7 @@ fn other_jobs(folders: &[Folder]) -> Vec<String> {
 
 /// Returns an error if `path` exists and is not an HTML page, because it may be an input, or if the name was not given
 /// and replay did not write the page.
-fn replaces_no_data(path: &Path, is_named: bool) -> Result<(), Failure> {
+pub(super) fn replaces_no_data(path: &Path, is_named: bool) -> Result<(), Failure> {
     // Reading a pipe or a device could block, and writing replaces nothing.
     if !fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
         return Ok(());

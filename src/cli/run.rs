@@ -11,6 +11,7 @@ use super::progress::Progress;
 use super::result_kind::Kind;
 use super::results::Tally;
 use super::session::Session;
+use super::site;
 use super::strategy_selection;
 use replay_engine::registries::Registries;
 use replay_experiment::pool::Turn;
@@ -26,6 +27,9 @@ pub fn run(
     args: &RunArgs,
     command: Invocation<'_>,
 ) -> Result<Exit, Failure> {
+    if site::is_site_run(args) {
+        return site::run(registries, args);
+    }
     let quiet = args.output.process.quiet;
     let mut session = Session::begin(Kind::Run, &args.output, command)?;
     let measure = args.measure();

@@ -57,7 +57,7 @@ use replay_results::FrameError;
   replay stream --machine hypercube:8 --arrivals 2,4 --max-replications 100
   replay stream --backlog 1,16 --rules first,slurm,dl --jobs 2000 --replications 3")]
 pub struct StreamArgs {
-    /// Set the machine: 10x10, torus:8x8, blue-waters, ... [default: 16x16].
+    /// Set the machine: 10x10, torus:8x8, ... [default: 16x16].
     ///
     /// The value may be a list. Trees and blocks are refused, because the jobs of a stream are boxes. With --backlog,
     /// the default is torus:16x16x16.

@@ -1,6 +1,6 @@
 //! Grids of runs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,6 +22,8 @@ use replay_engine::allocator::registry::AllocatorSpec;
 use replay_engine::cancel::CancelToken;
 use replay_engine::metrics::RunMetrics;
 use replay_engine::naming::NameError;
+use replay_engine::topology::Topology;
+use replay_engine::workload::Notation;
 use replay_experiment::log_comparison::{CAVEAT, NOT_COMPARED};
 use replay_experiment::pool::{Turn, on_pool};
 use replay_experiment::resolve::ResolvedGrid;
@@ -30,6 +32,7 @@ use replay_experiment::sweep::Plan;
 use replay_experiment::{
     Cell, Measure, RunContext, RunKey, RunResult, Watch, run_cell, run_experiment,
 };
+use replay_explore::{MOST_RUNS, RunTables, Subject, page};
 use replay_output::plot::{FigureStyle, Plots, WaitDistributions, gallery};
 use replay_results::Results;
 
@@ -48,6 +51,10 @@ pub struct Runs {
     strategies: Vec<Option<String>>,
     /// Wall-clock time of the engine, in seconds.
     seconds: f64,
+    /// Dates and ids of each trace, by name.
+    notations: HashMap<String, Notation>,
+    /// Machines by name.
+    machines: HashMap<String, Topology>,
 }
 
 /// Indices of a run in its grid: trace, copy, scheduler, strategy, seed. Runs are ordered by their indices.
@@ -286,7 +293,13 @@ pub fn run(
     let results = if objects.is_empty() { results } else { results.renumbered(is_named) };
     let skipped = embed::jobs_left_out(&crate::program().registries, results.results());
     report(py, skipped, true)?;
-    Ok(Runs { results, strategies, seconds })
+    let workloads = traces.iter().map(|trace| &trace.workload);
+    // A page without the ids of the log is complete but for them, so an unreadable file of ids is no reason to fail.
+    let noted = workloads.map(|one| (one.name.clone(), Notation::of(one).unwrap_or_default()));
+    let notations = noted.collect();
+    let machines = traces.iter().map(|trace| &trace.topology);
+    let machines = machines.map(|machine| (machine.to_string(), machine.clone())).collect();
+    Ok(Runs { results, strategies, seconds, notations, machines })
 }
 
 /// Converts a failure to write files to an exception.
@@ -352,6 +365,38 @@ impl Runs {
     #[pyo3(signature = (dir, runs=None))]
     fn write(&self, py: Python<'_>, dir: PathBuf, runs: Option<Vec<usize>>) -> PyResult<()> {
         py.detach(|| self.results.save(&dir, runs.as_deref())).map(drop).map_err(unwritten)
+    }
+
+    /// Returns the page of `replay explore` of the selected runs.
+    fn page(&self, py: Python<'_>, runs: Vec<usize>) -> PyResult<String> {
+        let results = self.results.results();
+        let chosen: Vec<&RunResult> = runs.iter().filter_map(|&run| results.get(run)).collect();
+        let usage = |message: &str| UsageError::new_err(format!("explore: {message}"));
+        let Some(first) = chosen.first().filter(|_| chosen.len() <= MOST_RUNS) else {
+            return Err(usage(&format!(
+                "a page shows 1 to {MOST_RUNS} runs; select runs with runs=[0, 1]"
+            )));
+        };
+        let same = |result: &&RunResult| {
+            let (a, b) = (&result.key, &first.key);
+            (&a.trace, &a.topology, &a.policy, a.copy) == (&b.trace, &b.topology, &b.policy, b.copy)
+        };
+        if !chosen.iter().all(same) {
+            return Err(usage("a page shows runs of one trace, cleaning policy and machine"));
+        }
+        if chosen.iter().any(|result| result.jobs.is_empty()) {
+            return Err(usage("the jobs were not kept; use replay.run(..., jobs=True)"));
+        }
+        let machine = self.machines.get(&first.key.topology).cloned();
+        let topology = machine.ok_or_else(|| usage("the machine of the runs is unknown"))?;
+        let trace = first.key.trace.clone();
+        let notation = self.notations.get(&trace).cloned().unwrap_or_default();
+        let subject = Subject { trace, notation, topology };
+        py.detach(|| {
+            let tables = chosen.iter().map(|result| RunTables::of(result, Vec::new()));
+            let tables = tables.collect::<Result<Vec<_>, _>>().map_err(unwritten)?;
+            page(&subject, &tables, &crate::program().build).map_err(unwritten)
+        })
     }
 
     /// Draws the figures of the runs into a folder and returns the paths of the files. `size` and `font` are values of

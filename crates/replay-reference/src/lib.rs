@@ -4,3 +4,4 @@
 pub mod hierarchy;
 pub mod network;
 pub mod scheduler;
+pub mod site;

@@ -25,7 +25,7 @@ from ._engine import (
     UsageError,
     __version__,
 )
-from ._figures import Figure
+from ._figures import Figure, Page
 from ._messages import ReplayWarning
 from ._program import Tables
 from ._results import Explanation, Results, Run, run
@@ -53,6 +53,7 @@ __all__ = [
     "Explanation",
     "Figure",
     "Machine",
+    "Page",
     "ReplayError",
     "ReplayWarning",
     "Request",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -38,6 +39,25 @@ class Figure:
 
     def __repr__(self) -> str:
         return self._text or f"<replay.Figure {self.name}>"
+
+
+class Page:
+    """A page of HTML. Notebooks display it in a frame."""
+
+    def __init__(self, text: str) -> None:
+        self.html = text
+        """The page as text."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file."""
+        Path(path).write_text(self.html, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        style = "width:100%;height:900px;border:0"
+        return f'<iframe srcdoc="{html.escape(self.html)}" style="{style}" title="replay explore"></iframe>'
+
+    def __repr__(self) -> str:
+        return f"<replay.Page of {len(self.html) // 1000} kB>"
 
 
 def read_figures(paths: Iterable[Path], text: str = "") -> list[Figure]:

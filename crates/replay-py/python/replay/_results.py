@@ -17,7 +17,7 @@ from . import _engine, _options, _program
 from ._allocator import Allocators, listed
 from ._checks import flag, integer
 from ._engine import CellError, UsageError
-from ._figures import Figure, read_figures
+from ._figures import Figure, Page, read_figures
 from ._messages import collected
 from ._options import File, Instant, Integers, Machines, Numbers, Strings, Ties
 from ._stored import Runs, StoredRuns
@@ -281,6 +281,14 @@ class Results(Sequence[Run]):
             return found[0]
         names = ", ".join(one.name for one in figures)
         raise UsageError(f"no figure {name!r}; the figures are {names or 'none'}")
+
+    def explore(self, runs: Sequence[int] | None = None) -> Page:
+        """Return the page of `replay explore`: the schedule, the machine and the queue of one to four runs of a trace.
+
+        `runs` are numbers of runs, by default all.
+        """
+        chosen = range(len(self)) if runs is None else [self[run].index for run in runs]
+        return Page(self._runs.page(list(chosen)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tables into a folder as Parquet and CSV, as `--out` does. Figures and manifest are not written."""

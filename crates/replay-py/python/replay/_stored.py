@@ -52,6 +52,9 @@ class StoredRuns:
         for name, content in self._files.items():
             Path(dir, name).write_bytes(content)
 
+    def page(self, runs: Sequence[int]) -> str:
+        raise UsageError("explore: unpickled results have no pages; make the page before they are pickled")
+
     def figures(self, *arguments: Any) -> list[os.PathLike[str]]:
         raise UsageError("figures: unpickled results have only the figures that were drawn before they were pickled")
 

@@ -4,15 +4,19 @@
 //! job has all its nodes: the shortest run that can hold the remaining nodes, or the longest run if no run can hold them.
 //! Among runs of the same length, the rule takes the first. Within a run, the nodes with the lowest numbers are taken.
 
-use crate::hierarchy::FreeNodes;
 use replay_engine::allocator::explain::ExplanationLog;
 use replay_engine::number::counted;
 use replay_engine::topology::NodeId;
 
-/// Appends `size` free nodes to `chosen`. At least `size` nodes must be free.
-pub fn choose(free: &FreeNodes, size: u32, chosen: &mut Vec<NodeId>, explanation: &ExplanationLog) {
+/// Appends `size` free nodes to `chosen`. `free` returns the free nodes, at least `size`, in ascending order.
+pub fn choose(
+    free: impl Iterator<Item = NodeId>,
+    size: u32,
+    chosen: &mut Vec<NodeId>,
+    explanation: &ExplanationLog,
+) {
     let mut runs: Vec<(u32, u32)> = Vec::new();
-    for NodeId(node) in free.iter() {
+    for NodeId(node) in free {
         match runs.last_mut() {
             Some((first, length)) if *first + *length == node => *length += 1,
             _ => runs.push((node, 1)),

@@ -7,7 +7,7 @@
 //! | `tree_fit` | `tree-fit` |
 //! | [`slurm_block`] | `slurm-block` |
 //! | [`kueue`] | `kueue` |
-//! | `consecutive` | `slurm-tree[optional=yes]` |
+//! | [`consecutive`] | `slurm-tree[optional=yes]` |
 //! | `node_order` | `first-fit` on these machines |
 //! | [`cases`] | decisions read from a file, for external checks |
 //! | [`check`] | findings about a machine: sizes that never run, missing levels, idle nodes |
@@ -20,7 +20,7 @@
 
 pub mod cases;
 pub mod check;
-mod consecutive;
+pub mod consecutive;
 mod free_nodes;
 pub mod kueue;
 mod names;

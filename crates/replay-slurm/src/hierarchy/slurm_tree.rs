@@ -239,7 +239,7 @@ impl TreeRule {
                 "optional=yes: a job without a limit on leaves is placed regardless of the tree"
                     .to_string()
             });
-            consecutive::choose(free, size, chosen, &self.explanation);
+            consecutive::choose(free.iter(), size, chosen, &self.explanation);
             return Ok(());
         }
         let mut shares = std::mem::take(&mut self.shares);

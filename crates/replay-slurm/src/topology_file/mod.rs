@@ -15,7 +15,7 @@
 
 mod conf;
 mod scontrol;
-mod syntax;
+pub mod syntax;
 mod write;
 mod yaml;
 

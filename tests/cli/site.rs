@@ -1,0 +1,152 @@
+//! `replay priority`, `replay fairshare`, and the main job with a site.
+
+use std::path::PathBuf;
+
+use super::dir::Dir;
+
+trials!(
+    adds_priorities_to_cases,
+    prints_fair_shares,
+    replays_a_site,
+    partitions_are_given_by_options,
+    rejects_options_without_effect,
+);
+
+fn fixtures() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/fixtures/site")
+}
+
+fn text(name: &str) -> String {
+    std::fs::read_to_string(fixtures().join(name)).expect("a fixture")
+}
+
+/// Returns a folder with the files of a sample.
+fn sample(name: &str) -> Dir {
+    let files = ["slurm.conf", "qos.txt", "assoc.txt", "jobs.swf", "jobs.site.csv"];
+    files.iter().fold(Dir::new(), |dir, file| {
+        let place =
+            if file.starts_with("jobs") { (*file).to_string() } else { format!("site/{file}") };
+        dir.file(&place, text(&format!("{name}/{file}")))
+    })
+}
+
+fn adds_priorities_to_cases() {
+    let cases = text("site-priority.csv");
+    let command = format!("priority --site {} --cases c.csv -q", fixtures().display());
+    let without: String = cases
+        .lines()
+        .map(|line| line.rsplit_once(',').expect("a row").0.to_string() + "\n")
+        .collect();
+    let out = Dir::new().file("c.csv", without).replay(&command).code(0).says_nothing();
+    assert_eq!(out.stdout, cases);
+    let bad = "site,partition,qos,nodes,limit,nice,fairshare\n../x,p,q,1,60,0,1\n";
+    Dir::new().file("c.csv", bad).replay(&command).fails(
+        3,
+        1,
+        &["c.csv: site: \"../x\" is not the name"],
+    );
+    let absent = "priority --site absent --cases c.csv";
+    Dir::new().file("c.csv", bad).replay(absent).fails(2, 1, &["--site absent: does not exist"]);
+}
+
+fn prints_fair_shares() {
+    let conf = "NodeName=n1\nPartitionName=p Nodes=n1\n";
+    let assoc = "ID|Account|User|Share|ParentName|\n1|root||1||\n2|root|root|1||\n3|a||5|root|\n4|a|a1|1||\n\
+        5|a|a2|1||\n6|b||5|root|\n7|b|b1|1||\n8|b|b2|1||\n9|c||parent|root|\n10|c|c1|2||\n11|c|c2|parent||\n";
+    let usage = "account,user,usage\na,a1,100\na,a2,300\nb,b1,200\nb,b2,200\nc,c1,150\nc,c2,50\n";
+    let dir =
+        || Dir::new().file("s/slurm.conf", conf).file("s/assoc.txt", assoc).file("u.csv", usage);
+    let out = dir().replay("fairshare --site s --usage u.csv --format csv").code(0).says_nothing();
+    let rows: Vec<Vec<&str>> = out.stdout.lines().map(|line| line.split(',').collect()).collect();
+    let header =
+        "Account,User,RawShares,NormShares,RawUsage,NormUsage,EffectvUsage,FairShare,LevelFS";
+    assert_eq!(rows[0].join(","), header);
+    let row = |user: &str| rows.iter().find(|row| row[1] == user).expect("a user");
+    assert_eq!((row("a1")[7], row("a1")[8]), ("0.5714285714285714", "2"));
+    assert_eq!((row("c2")[2], row("c2")[7], row("c2")[8]), ("parent", "1.0", "inf"));
+    let text = dir().replay("fairshare --site s --usage u.csv").code(0).stdout;
+    assert!(text.contains("0.428571") && text.contains("EffectvUsage"), "{text}");
+    let other = dir().file("u.csv", "account,user,usage\na,x,1\n");
+    other.replay("fairshare --site s --usage u.csv").fails(
+        3,
+        1,
+        &["u.csv:2: there is no user x in account a"],
+    );
+}
+
+fn replays_a_site() {
+    let command = "--trace jobs.swf --site site --sched slurm --format json -q";
+    let out = sample("site-R02").replay(command).code(0).says_nothing();
+    let json: serde_json::Value = serde_json::from_str(&out.stdout).expect("JSON");
+    let jobs = json["runs"][0]["jobs"].as_array().expect("jobs");
+    let expected = text("site-R02/expected.csv");
+    let mut reader = csv::Reader::from_reader(expected.as_bytes());
+    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
+    assert_eq!(jobs.len(), rows.len());
+    for (job, row) in jobs.iter().zip(&rows) {
+        for (at, key) in
+            ["job", "start", "partition", "nodes", "started_by", "reason"].iter().enumerate()
+        {
+            let found = match &job[key] {
+                serde_json::Value::Null => String::new(),
+                serde_json::Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            assert_eq!(found, row[at], "{key} of {row:?}");
+        }
+    }
+    let dir = sample("site-R02");
+    let out = dir.replay("--trace jobs.swf --site site --sched slurm,slurm[interval=300]").code(0);
+    out.says("slurm: never started: AssocMaxWallDurationPerJobLimit 2, QOSMaxNodePerUserLimit 1, QOSGrpNodeLimit 13");
+    let out = dir.replay("--trace jobs.swf --site site --format csv -q").code(0);
+    assert_eq!(out.stdout.lines().count(), 2);
+    dir.replay("--trace jobs.swf --site absent").fails(2, 1, &["--site absent: does not exist"]);
+    let conf = text("site-R02/slurm.conf") + "Licenses=a:1\n";
+    let dir = sample("site-R02").file("site/slurm.conf", conf);
+    dir.replay("--trace jobs.swf --site site").code(0).says("`Licenses` is not modelled");
+    dir.replay("--trace jobs.swf --site site --strict").code(3).says("`Licenses` is not modelled");
+}
+
+fn partitions_are_given_by_options() {
+    let trace = "; MaxProcs: 4\n; Queue: 1 short\n; Queue: 2 long\n1 0 -1 60 2 -1 -1 2 60 -1 1 1 1 -1 1 -1 -1 -1\n\
+        2 0 -1 60 2 -1 -1 2 60 -1 1 1 1 -1 1 -1 -1 -1\n3 0 -1 60 4 -1 -1 4 60 -1 1 1 1 -1 2 -1 -1 -1\n";
+    let dir = Dir::new().file("t.swf", trace);
+    let run = |options: &str| {
+        let out =
+            dir.replay(&format!("--trace t.swf --sched slurm --format json -q {options}")).code(0);
+        let json: serde_json::Value = serde_json::from_str(&out.stdout).expect("JSON");
+        let jobs = json["runs"][0]["jobs"].as_array().expect("jobs").clone();
+        let row = |job: &serde_json::Value| {
+            format!("{} {} {}", job["start"], job["partition"], job["nodes"])
+        };
+        jobs.iter().map(row).collect::<Vec<_>>()
+    };
+    assert_eq!(run(""), ["0 \"all\" \"0-1\"", "0 \"all\" \"2-3\"", "60 \"all\" \"0-3\""]);
+    assert_eq!(run("--partitions queue")[2], "60 \"long\" \"0-3\"");
+    let options = "--partitions queue --partition short=2-3 --partition long=all";
+    assert_eq!(
+        run(options),
+        ["0 \"short\" \"2-3\"", "60 \"short\" \"2-3\"", "120 \"long\" \"0-3\""]
+    );
+    let bad = "--trace t.swf --sched slurm --partition short=2-4";
+    dir.replay(bad).code(2).says("--partition: partition short: 4 is not a node from 0 to 3");
+    let missing = "--trace t.swf --sched slurm --partitions queue --partition short=2-3";
+    dir.replay(missing).code(3).says("t.swf:6: job 3: there is no partition long");
+    let dropped = format!("{missing} --unknown drop");
+    dir.replay(&dropped).code(0).says("1 job of unknown partitions or QOS left out");
+}
+
+fn rejects_options_without_effect() {
+    let dir =
+        Dir::new().file("t.swf", "; MaxProcs: 4\n1 0 -1 60 2 -1 -1 2 60 -1 1 1 1 -1 1 -1 -1 -1\n");
+    for (options, problem) in [
+        ("--alloc mc1x1", "--alloc: cannot be combined with --site or --sched slurm"),
+        ("--out x", "--out: cannot be combined with --site or --sched slurm"),
+        ("--seed 3", "--seed: cannot be combined with --site or --sched slurm"),
+        ("--sched slurm,easy", "--sched easy: cannot be combined with --site or --sched slurm"),
+        ("--sched slurm[x=1]", "slurm"),
+    ] {
+        let sched = if options.contains("--sched") { "" } else { "--sched slurm " };
+        dir.replay(&format!("--trace t.swf {sched}{options}")).code(2).says(problem);
+    }
+}

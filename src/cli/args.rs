@@ -27,7 +27,7 @@ pub struct GridArgs {
     #[serde(skip)]
     pub workloads: Vec<Arc<Workload>>,
 
-    /// Replay this trace: a file, or a name of replay list traces.
+    /// Replay this file or known trace (replay list traces).
     ///
     /// A name is looked up as a path, then as a file or alias, with or without .swf and .gz, in the current folder, in
     /// $REPLAY_TRACES, in traces/, and in the traces/ of the checkout. The name - reads standard input; the trace is
@@ -36,7 +36,7 @@ pub struct GridArgs {
     #[arg(long, short, value_name = "TRACE", help_heading = "Grid")]
     pub trace: Vec<String>,
 
-    /// Set the machine: 10x10, torus:8x8, ... [default: from the trace].
+    /// Set the machine: 10x10, torus:8x8, ...
     ///
     /// Further machines: hypercube:7; cluster:100x2; torus[x]:16x24, which wraps around only in x; torus:4x4x4*2 with
     /// two processors at every point, where a job receives whole points; tree:4x8x18 and block[18,72]:8x18; the systems
@@ -47,18 +47,20 @@ pub struct GridArgs {
     #[arg(long, value_name = "MACHINE", help_heading = "Grid")]
     pub machine: Vec<String>,
 
-    /// Set the scheduler (replay list schedulers) [default: fcfs].
+    /// Set the scheduler [default: fcfs].
+    ///
+    /// The command replay list schedulers lists the names.
     #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
     pub sched: Vec<String>,
 
-    /// Set the allocator (replay list allocators) [default: mc1x1].
+    /// Set the allocator [default: mc1x1].
     ///
-    /// The name all selects every allocator that works with all machines and schedulers, except recorded, and reports
+    /// The command replay list allocators lists the names. The name all selects every allocator that works with all machines and schedulers, except recorded, and reports
     /// the names of the other allocators. A replay without --alloc and --tie compares several allocators.
     #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
     pub alloc: Vec<String>,
 
-    /// Break ties by this vector, by none, or by auto; may be repeated.
+    /// Break ties by this vector, none or auto; repeatable.
     ///
     /// The value auto tunes the vector of mc1x1 during the replay. A vector may be written in parentheses.
     #[arg(long, value_name = "SR,AF,WF,BF", allow_hyphen_values = true, help_heading = "Grid")]
@@ -77,7 +79,9 @@ pub struct GridArgs {
     )]
     pub seed: Vec<String>,
 
-    /// Clean traces by this policy (replay list policies).
+    /// Clean traces by this policy.
+    ///
+    /// The command replay list policies lists the names.
     #[arg(
         long,
         alias = "clean",
@@ -395,7 +399,7 @@ pub struct ProcessArgs {
     pub threads: Option<u64>,
 
     /// Print only errors on standard error.
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = "Output")]
     pub quiet: bool,
 }
 
@@ -403,7 +407,7 @@ pub struct ProcessArgs {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct QuietArg {
     /// Print only errors on standard error.
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = "Output")]
     pub quiet: bool,
 }
 
@@ -411,7 +415,7 @@ pub struct QuietArg {
 #[derive(Clone, Copy, Debug, Args, Serialize, Deserialize)]
 pub struct SeedArg {
     /// Seed all random draws.
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    #[arg(long, value_name = "SEED", default_value_t = 0, hide_short_help = true)]
     pub seed: u64,
 }
 

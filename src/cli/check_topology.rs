@@ -49,7 +49,7 @@ pub struct CheckTopologyArgs {
     #[arg(value_name = "FILE")]
     file: String,
 
-    /// Set the allocator (replay list allocators) [default: slurm-tree or slurm-block].
+    /// Set the allocator [default: slurm-tree or slurm-block].
     ///
     /// The allocator is a rule for trees or blocks: slurm-tree, tree-fit, slurm-block or kueue.
     #[arg(long, short, value_name = "NAME[..]")]

@@ -87,7 +87,7 @@ const ABOUT_OUT: &str = "Write results into this folder.
 The table contend has a row for each run, and contend_jobs has a row for each job of each run. The table correlations has \
 the correlations of distances, dispersal and stretch, and shaken has the means over perturbed copies (replay list columns).";
 
-const ABOUT_MACHINE: &str = "Set the machine: 10x10, torus:8x8, ... [default: from the trace].
+const ABOUT_MACHINE: &str = "Set the machine: 10x10, torus:8x8, ...
 
 Further machines: hypercube:7; cluster:100; torus[x]:16x24, which wraps around only in x; torus:4x4x4*2 with two processors at \
 every point, where a job receives whole points; and the meshes and tori of replay list systems. Trees and blocks are \
@@ -102,7 +102,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
         .mut_arg("machine", |arg| arg.long_help(ABOUT_MACHINE))
         .mut_arg("alloc", |arg| {
-            let first = "Set the allocator (replay list allocators)";
+            let first = "Set the allocator";
             arg.help(format!("{first} [default: several]")).long_help(format!(
                 "{first} [default: several].\n\nThe default is every allocator of the list {SENDING} that works on the \
                  machine. The value all selects every allocator whose jobs can send messages on the machine."
@@ -164,8 +164,9 @@ fn run_or_merge(
     reject_recorded_scheduler(&parse_list(&args.grid.sched, "fcfs", |name| {
         registries.schedulers.read(name)
     })?)?;
-    let messages = args.messages.of(&args.pattern)?;
-    let pattern = args.messages.name(&messages);
+    let spec = args.messages.spec();
+    let messages = spec.resolve(&args.pattern)?;
+    let pattern = spec.pattern_name(&messages);
     let loaded =
         strategy_selection::resolve_sending(registries, &args.grid, args.shake.shake(), quiet)?;
     session.reads(loaded.inputs());
@@ -409,7 +410,7 @@ fn of_trace(UnmeasuredTrace { trace, cause }: UnmeasuredTrace) -> Failure {
 fn configuration(args: &ContendArgs, loaded: &ResolvedGrid) -> Result<serde_json::Value, Failure> {
     let Configuration { traces, schedulers, allocators, seeds, policy, window, shake, .. } =
         super::output::configuration(loaded, false)?;
-    let mut messages = args.messages.describe();
+    let mut messages = args.messages.spec().describe();
     if let Some(messages) = messages.as_object_mut() {
         // The quotas are omitted, because they are derived from run times.
         messages.remove("quota");

@@ -63,9 +63,10 @@ impl From<Incompatible> for Failure {
             None => Self::usage(error),
             Some("loads") => Self::usage_message(format!("--scale-load: {}", error.problem)),
             // The messages about these options begin with the value of the option.
-            Some(key @ ("completions" | "deps" | "machine" | "mix" | "network" | "warm-up")) => {
-                Self::usage_message(format!("--{key} {}", error.problem))
-            }
+            Some(
+                key @ ("completions" | "deps" | "machine" | "mix" | "network" | "preset"
+                | "warm-up"),
+            ) => Self::usage_message(format!("--{key} {}", error.problem)),
             Some(key) => Self::usage_message(format!("--{key}: {}", error.problem)),
         }
     }

@@ -60,7 +60,7 @@ const ABOUT_OUT: &str = "Write results into this folder.
 The results are a table named steps (Parquet, CSV) and a manifest.";
 
 /// Long help of `--alloc` in commands that look at one run and refuse `all`.
-pub(super) const ONE_ALLOC: &str = "Set the allocator (replay list allocators) [default: mc1x1].
+pub(super) const ONE_ALLOC: &str = "Set the allocator [default: mc1x1].
 
 The command takes one allocator, trace, machine, scheduler and seed.";
 

@@ -19,6 +19,7 @@ mod arguments;
 mod baseline;
 mod cell_kinds;
 mod check_topology;
+mod command_groups;
 mod compare;
 mod complete;
 mod contend;
@@ -91,8 +92,9 @@ use replay_engine::registries::Registries;
 #[command(
     name = "replay",
     version,
-    override_usage = "replay [OPTIONS]\n       replay <COMMAND> [OPTIONS]",
+    override_usage = "replay [COMMAND] [OPTIONS]",
     subcommand_negates_reqs = true,
+    disable_help_flag = true,
     disable_version_flag = true,
     after_help = "Example: replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6",
     after_long_help = "Examples:
@@ -119,12 +121,16 @@ struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
 
-    /// Print version.
-    #[arg(short = 'V', long, action = clap::ArgAction::Version, hide_short_help = true)]
-    version: Option<bool>,
-
     #[command(flatten)]
     run: args::RunArgs,
+
+    /// Print help; --help prints all options.
+    #[arg(short, long, global = true, action = clap::ArgAction::Help, help_heading = "Output")]
+    help: Option<bool>,
+
+    /// Print version.
+    #[arg(short = 'V', long, action = clap::ArgAction::Version, hide_short_help = true, help_heading = "Output")]
+    version: Option<bool>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -132,56 +138,68 @@ enum Command {
     /// Compare our numbers with published numbers.
     ///
     /// Each suite runs the traces, strategies and vectors of its paper; suites and their traces can be selected.
+    #[command(subcommand_help_heading = command_groups::STUDIES)]
     Verify(verify::VerifyArgs),
     /// Run a large grid, which can be resumed and divided into shards.
     ///
     /// Finished cells are recorded in a journal in the output folder; after an interruption, the same command continues
     /// where it stopped. The result files have the same bytes as those of an uninterrupted run, for any number of
     /// threads and shards.
+    #[command(subcommand_help_heading = command_groups::RUN)]
     Sweep(sweep::SweepArgs),
-    /// Count the cells of a grid and estimate their run time, or list the cells.
+    /// Count the cells of a grid and estimate their run time.
+    #[command(subcommand_help_heading = command_groups::RUN)]
     Plan(sweep::PlanArgs),
-    /// Combine the shards of a sweep, search, stream or contention run.
+    /// Combine shards of a sweep, search, stream or contention run.
     ///
     /// The shards of searches and contention runs read their traces again, from the same paths.
+    #[command(subcommand_help_heading = command_groups::RUN)]
     Merge(shards::MergeArgs),
     /// Show which jobs hold which processors at an instant of a run.
     ///
     /// The command prints a map of letters and a table; --out also writes a picture.
+    #[command(subcommand_help_heading = command_groups::JUDGE)]
     Show(show::ShowArgs),
-    /// Explain step by step why a job started at its time and on its processors.
+    /// Explain why a job started at its time and on its processors.
     ///
-    /// For the scheduler, the explanation lists the waiting jobs, the jobs that started before this job, and the jobs
+    /// The explanation has steps. For the scheduler, the explanation lists the waiting jobs, the jobs that started before this job, and the jobs
     /// that this job overtook, each with the reason. For the allocator, the explanation lists the placements that were
     /// tried, the reasons for refusals, and the selected candidate. Depending on the allocator, the placements are
     /// candidates (with scores and tie values), frames, runs of free processors, or blocks.
+    #[command(subcommand_help_heading = command_groups::JUDGE)]
     Explain(explain::ExplainArgs),
-    /// Write one page of HTML to look into runs: schedule, machine and queue.
+    /// Write a page to look into runs: schedule, machine and queue.
     ///
     /// The page shows one to four runs of a trace: jobs as bars over time, the machine at an instant, the jobs that a job
     /// waited for, differences between two runs, and tables that can be sorted and filtered. The runs are read from
     /// folders, or the options of the main job give a grid that is run.
+    #[command(subcommand_help_heading = command_groups::JUDGE)]
     Explore(explore::ExploreArgs),
-    /// Compare runs of the same jobs, job by job, with confidence intervals.
+    /// Compare runs job by job, with confidence intervals.
+    #[command(subcommand_help_heading = command_groups::JUDGE)]
     Compare(compare::CompareArgs),
     /// Write one self-contained page of HTML from folders of results.
     ///
     /// The page shows the runs, the effects of cleaning, a ranking with its significance, sortable tables, figures, and
     /// published numbers next to our numbers.
+    #[command(subcommand_help_heading = command_groups::JUDGE)]
     Report(report::ReportArgs),
     /// Search for good tie vectors.
     ///
     /// The command evaluates vectors on one or several traces and ranks the vectors. The option --strategy determines
     /// the vectors: every ratio of a grid, ratios near the best ratio so far, random ratios, or ratios from another
     /// program. Vectors given by --tie are shown in addition to the vectors that the search finds.
+    #[command(subcommand_help_heading = command_groups::STUDIES)]
     Search(Box<search::SearchArgs>),
-    /// List names: allocators, schedulers, traces, policies, suites, columns, ...
+    /// List names: allocators, schedulers, traces, columns, ...
+    #[command(subcommand_help_heading = command_groups::LOOK_UP)]
     List(list::ListArgs),
-    /// Simulate stochastic streams of jobs, replicated until the means are precise.
+    /// Simulate random streams of jobs until the means are precise.
     ///
     /// The command runs every combination of loads, schedulers and allocators with common random numbers. The command
     /// reports means with 95 % intervals, as in studies of fragmentation. With --backlog, there are always waiting
     /// jobs, and the command compares placement rules on a torus.
+    #[command(subcommand_help_heading = command_groups::STUDIES)]
     Stream(stream::StreamArgs),
     /// Simulate the messages of the jobs of a trace on a network.
     ///
@@ -195,51 +213,62 @@ enum Command {
     /// nothing. Means of stretch, packets, distances and dispersal include only the jobs that send packets; means of
     /// waits and turnarounds include all jobs. The use of a link is the reserved time of the link. On a torus, this
     /// time is summed over the virtual channels of the link.
+    #[command(subcommand_help_heading = command_groups::STUDIES)]
     Contend(contend::ContendArgs),
     /// Send a list of packets through the flit-level network.
     ///
     /// The command writes a row for each packet, as CSV.
+    #[command(subcommand_help_heading = command_groups::OTHER)]
     Network(network::NetworkArgs),
-    /// Apply the placement rules of Slurm and Kueue to single requests.
+    /// Apply placement rules of Slurm and Kueue to single requests.
     ///
     /// Each row of a CSV file names a machine (a topology.yaml or topology.conf), the free nodes of the machine and a
     /// request. The result has the nodes that the rule selects and, for torus3d, the boxes.
+    #[command(subcommand_help_heading = command_groups::OTHER)]
     Place(place::PlaceArgs),
     /// Compute the multifactor priority of jobs of a site.
     ///
     /// The site is described by its slurm.conf and the output of sacctmgr show qos. Each row of a CSV file is a job. The
     /// priorities are those that Slurm's priority/multifactor prints.
+    #[command(subcommand_help_heading = command_groups::SITES)]
     Priority(priority::PriorityArgs),
     /// Compute the fair share of the users of a site.
     ///
     /// The site is described by its slurm.conf and the output of sacctmgr show assoc. The command prints the columns of
     /// sshare, by Slurm's fair tree or by the classic rule.
+    #[command(subcommand_help_heading = command_groups::SITES)]
     Fairshare(fairshare::FairshareArgs),
-    /// Check trees and blocks: sizes that never run, missing levels, idle nodes.
+    /// Check trees and blocks: sizes that never run, idle nodes.
     ///
     /// The command prints a row for each finding. For each size, a job is placed by Slurm's rule for the machine:
     /// slurm-tree or slurm-block, each without options.
+    #[command(subcommand_help_heading = command_groups::SITES)]
     CheckTopology(check_topology::CheckTopologyArgs),
     /// Generate a synthetic trace as SWF.
+    #[command(subcommand_help_heading = command_groups::GET_A_LOG)]
     Synth(synth::SynthArgs),
-    /// Convert a log of Slurm, PBS, LSF, SGE or Cobalt, or any table, to SWF.
+    /// Convert a log of Slurm, PBS, LSF, SGE or Cobalt to SWF.
     ///
-    /// Every line is converted to a job or is skipped. For each reason, the command reports the number of skipped lines
+    /// Any table in CSV or Parquet can be converted, too. Every line is converted to a job or is skipped. For each reason, the command reports the number of skipped lines
     /// and the first skipped line. The log is read once, in constant memory.
+    #[command(subcommand_help_heading = command_groups::GET_A_LOG)]
     Import(import::ImportArgs),
-    /// Fetch traces of the Parallel Workloads Archive, and verify them.
+    /// Fetch and verify traces of the Parallel Workloads Archive.
     ///
     /// The command downloads the files of known traces (replay list traces), or copies them from a folder, into a folder in
     /// which replay looks for traces.
+    #[command(subcommand_help_heading = command_groups::GET_A_LOG)]
     Fetch(fetch::FetchArgs),
     /// Print a completion script for a shell.
+    #[command(subcommand_help_heading = command_groups::OTHER)]
     Completions(shell::CompletionArgs),
-    /// Print the manual page, or write a manual page for each subcommand.
+    /// Print the manual page, or write a page for each subcommand.
+    #[command(subcommand_help_heading = command_groups::OTHER)]
     Man(shell::ManArgs),
 }
 
 /// Maximum number of characters of a line of help.
-const HELP_WIDTH: usize = 100;
+const HELP_WIDTH: usize = 80;
 
 /// Returns the definition of the command line. Help has at most the width of the terminal.
 fn definition() -> clap::Command {
@@ -260,10 +289,11 @@ fn definition() -> clap::Command {
 /// Parses arguments by a definition of the program. The first argument is the name of the program.
 fn parsed(arguments: &[OsString], definition: clap::Command) -> Result<Cli, clap::Error> {
     let arguments = &arguments::prepared(arguments, &definition);
-    let parsed = definition.try_get_matches_from(arguments).and_then(|matches| {
-        options_after_the_subcommand(&matches)?;
-        Cli::from_arg_matches(&matches)
-    });
+    let parsed =
+        command_groups::listed(definition).try_get_matches_from(arguments).and_then(|matches| {
+            options_after_the_subcommand(&matches)?;
+            Cli::from_arg_matches(&matches)
+        });
     parsed.map_err(|error| {
         let mut definition = self::definition();
         definition.build();

@@ -16,16 +16,24 @@ enum Aspect {
 use Aspect::{Default, Help, Value};
 
 /// Options that differ in an aspect among commands, with the reason.
-const DIFFER: [(&str, &[Aspect], &str); 12] = [
+const DIFFER: [(&str, &[Aspect], &str); 16] = [
     ("all", &[Help, Value, Default], "fetch takes all traces, man writes all pages into a folder"),
     ("alloc", &[Default], "contend and stream compare several allocators by default"),
+    ("cases", &[Help], "place reads requests, priority reads jobs"),
     ("from", &[Help, Value], "replays start a window at a time, fetch copies from a folder"),
     ("jobs", &[Help, Default], "replays take the first jobs of a trace, models generate jobs"),
     ("machine", &[Default], "a trace names its machine, a stream and a list of packets do not"),
     ("network", &[Default], "contend and stream take the network of --preset"),
+    (
+        "partition",
+        &[Help, Value],
+        "a replay with --site defines partitions, import selects partitions",
+    ),
     ("pattern", &[Default], "the jobs of stream send nothing by default"),
     ("processors", &[Default], "a log has a machine that import cannot guess"),
     ("load", &[Default], "a stream has arrivals by default, a model its own load"),
+    ("site", &[Help], "a replay and the commands of Slurm read different files of a site"),
+    ("strict", &[Help], "replays check logs, the commands of Slurm check the files of a site"),
     ("trace", &[Help], "verify selects among published traces, the others read traces"),
     ("tie", &[Help], "given vectors are shown in addition to the vectors that a search finds"),
     (

@@ -14,7 +14,7 @@ use replay_engine::registries::Registries;
 use replay_engine::topology::Topology;
 use replay_engine::workload::Shake;
 use replay_experiment::compatibility::{
-    Incompatible, Requirement, can_send, check_outage_support, compatible_allocators,
+    ELSEWHERE, Incompatible, Requirement, can_send, check_outage_support, compatible_allocators,
 };
 use replay_experiment::grid::ParameterGrid;
 use replay_experiment::resolve::{Notices, ResolvedGrid, Tried};
@@ -30,11 +30,6 @@ const MAIN_JOB_TIES: [&str; 2] = ["none", "2,13,20,6"];
 
 /// Default allocators of a grid whose jobs send messages.
 pub const SENDING: &str = "mc1x1,hilbert-best-fit,mbs,gabl,paging,first-fit,random";
-
-/// Allocators for hypercubes, for clusters, and for any machine. These allocators are used on machines other than
-/// meshes and tori.
-pub const ELSEWHERE: &str =
-    "cube-buddy,gray-code,multiple-gray-code,cube-free-list,afl,elmer,random";
 
 /// Options in which `all` and the default have been replaced with names of allocators.
 pub struct Chosen {

@@ -3,7 +3,6 @@
 mod backlog;
 mod figure;
 
-use std::collections::HashSet;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +14,6 @@ use super::args::{OutputArgs, SeedArg};
 use super::exit::{Exit, Failure, eprint_line};
 use super::interrupt::cancel_token;
 use super::messages::MessageArgs;
-use super::named_value::parse_list;
 use super::output::{ranked_sheets, unranked};
 use super::print::{FormatArg, SortArg, Sorting};
 use super::program::Invocation;
@@ -25,37 +23,28 @@ use super::results::Results;
 use super::resumable_run::ResumableRun;
 use super::session::Session;
 use super::shards::{MergeArgs, ShardArg, ShardFolder, Shards};
-use super::strategy_selection::ELSEWHERE;
-use replay_engine::allocator::registry::AllocatorSpec;
-use replay_engine::metrics::estimate::StopRule;
-use replay_engine::naming::split_list;
 use replay_engine::number::counted;
 use replay_engine::registries::Registries;
-use replay_engine::scheduler::registry::SchedulerSpec;
-use replay_engine::topology::{Topology, split_name};
-use replay_engine::workload::stochastic::{
-    Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT,
-};
-use replay_experiment::compatibility::{
-    compatible_allocators, reject_unused_parameters, require_one_processor_per_point, require_sides,
-};
-use replay_experiment::grid::{Values, once};
+use replay_experiment::grid::Values;
 use replay_experiment::stream::{
-    Counting, EstimatedPoints, Estimates, Life, Metric, Point, PointError, StreamRow,
-    StreamSizeRow, arrivals_at, estimate,
+    Counting, EstimatedPoints, Estimates, Metric, Point, PointError, ReplicationSpec, StreamRow,
+    StreamSizeRow, StreamSpec, Streams,
 };
-use replay_experiment::{Prepared, RunContext, RunKey};
+use replay_experiment::{RunContext, RunKey};
 use replay_output::plot::{Lines, Plots, save};
 use replay_output::report::{Sheet, Shown};
 use replay_results::FrameError;
 
 /// Arguments of `replay stream`.
 #[derive(Clone, Debug, Args, Serialize, Deserialize)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "Examples:
   replay stream --machine 16x16 --arrivals 1..10:1 --alloc first-fit,mbs
-  replay stream --machine 32x32 --load 0.4,0.6,0.8 --sched fcfs,easy --out out/stream
+  replay stream --machine 32x32 --load 0.4,0.6,0.8 --sched fcfs,easy --out out
   replay stream --machine hypercube:8 --arrivals 2,4 --max-replications 100
-  replay stream --backlog 1,16 --rules first,slurm,dl --jobs 2000 --replications 3")]
+  replay stream --backlog 1,16 --rules first,slurm,dl --replications 3",
+    next_help_heading = "Stream"
+)]
 pub struct StreamArgs {
     /// Set the machine: 10x10, torus:8x8, ... [default: 16x16].
     ///
@@ -103,7 +92,7 @@ pub struct StreamArgs {
     jobs: u32,
 
     /// Exclude the first N completed jobs from mean times.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_short_help = true)]
     warm_up: u32,
 
     /// Measure until N of the --jobs jobs have completed, while the other jobs continue to arrive [default: all].
@@ -111,28 +100,28 @@ pub struct StreamArgs {
     /// With this option, times, utilization, fragmentation, units and busy lists are measured until the N-th
     /// completion. Packets, distances, attempts, operations and searches include all jobs. If --jobs is larger than
     /// --completions and --warm-up is given, a replication corresponds to one batch of a long run.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), hide_short_help = true)]
     completions: Option<u32>,
 
     /// Add results for classes of job size.
     ///
     /// The added results are turnaround times, in a table and in figures.
-    #[arg(long, requires = "out")]
+    #[arg(long, requires = "out", hide_short_help = true)]
     by_size: bool,
 
     /// Draw turnaround on a logarithmic axis.
-    #[arg(long, requires = "out", conflicts_with = "no_plots")]
+    #[arg(long, requires = "out", conflicts_with = "no_plots", hide_short_help = true)]
     log: bool,
 
-    /// Set the scheduler (replay list schedulers) [default: fcfs].
+    /// Set the scheduler [default: fcfs].
     ///
-    /// The value may be a list. With --pattern, a scheduler must not use estimates of run times.
+    /// The value may be a list (replay list schedulers). With --pattern, a scheduler must not use estimates of run times.
     #[arg(long, short, value_name = "NAME[..]")]
     sched: Vec<String>,
 
-    /// Set the allocator (replay list allocators) [default: several].
+    /// Set the allocator [default: several].
     ///
-    /// The value may be a list. The default is first-fit,best-fit,frame-sliding,paging,mbs on meshes and tori. On a
+    /// The value may be a list (replay list allocators). The default is first-fit,best-fit,frame-sliding,paging,mbs on meshes and tori. On a
     /// hypercube or cluster, the default is the allocator named random, together with all allocators for this kind of
     /// machine.
     #[arg(long, short, value_name = "NAME[..]")]
@@ -152,11 +141,11 @@ pub struct StreamArgs {
     replications: Option<u64>,
 
     /// Run at least N replications.
-    #[arg(long, value_name = "N", default_value_t = 30)]
+    #[arg(long, value_name = "N", default_value_t = 30, hide_short_help = true)]
     min_replications: u64,
 
     /// Run at most N replications.
-    #[arg(long, value_name = "N", default_value_t = 5000)]
+    #[arg(long, value_name = "N", default_value_t = 5000, hide_short_help = true)]
     max_replications: u64,
 
     #[command(flatten)]
@@ -172,12 +161,6 @@ pub struct StreamArgs {
     #[serde(skip)]
     shard: ShardArg,
 }
-
-const MACHINE: &str = "16x16";
-const SERVICE: &str = "exponential";
-const ARRIVALS: &str = "1..10:1";
-const ALLOCATORS: &str = "first-fit,best-fit,frame-sliding,paging,mbs";
-const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
 
 /// Estimates the means of every point (machine, scheduler, allocator and load) and prints them with their intervals.
 pub fn run(
@@ -216,51 +199,58 @@ fn run_or_merge(
     shards: Option<&Shards<'_>>,
 ) -> Result<Exit, Failure> {
     let session = Session::begin(Kind::Stream, &args.output, command)?;
-    let rule = stop_rule(args)?;
     match args.backlog.is_given() {
-        true => backlog::run(args, &rule, session, shards),
-        false => run_points(registries, args, &rule, session, shards),
+        true => backlog::run(args, &args.replications().resolve()?, session, shards),
+        false => run_points(registries, args, session, shards),
     }
 }
 
-/// Returns the rule that decides when a point has enough replications.
-///
-/// # Errors
-/// A usage error if the numbers contradict each other.
-fn stop_rule(args: &StreamArgs) -> Result<StopRule, Failure> {
-    let rule = match args.replications {
-        Some(replications) => StopRule::exactly(replications),
-        None => StopRule {
-            relative: args.precision,
-            minimum: args.min_replications,
-            maximum: args.max_replications,
-            ..StopRule::default()
-        },
-    };
-    if rule.minimum > rule.maximum {
-        return Err(Failure::usage_message(format!(
-            "--max-replications {} is less than --min-replications {}",
-            rule.maximum, rule.minimum
-        )));
+impl StreamArgs {
+    fn replications(&self) -> ReplicationSpec {
+        match self.replications {
+            Some(replications) => ReplicationSpec::Exactly(replications),
+            None => ReplicationSpec::Until {
+                precision: self.precision,
+                minimum: self.min_replications,
+                maximum: self.max_replications,
+            },
+        }
     }
-    if let Some(problem) = rule.problem() {
-        return Err(Failure::usage_message(format!("stop rule: {problem}")));
+
+    /// Returns the settings of streams with arrivals.
+    fn spec(&self) -> StreamSpec {
+        StreamSpec {
+            machines: self.machine.clone(),
+            loads: self.load.as_deref().map(Values::listed),
+            arrivals: self.arrivals.as_deref().map(Values::listed),
+            sides: self.sides.clone(),
+            service: self.service.clone(),
+            pattern: self.pattern.clone(),
+            messages: self.messages.spec(),
+            jobs: self.jobs,
+            counting: Counting {
+                warm_up: self.warm_up,
+                by_size: self.by_size,
+                completions: self.completions,
+            },
+            schedulers: self.sched.clone(),
+            allocators: self.alloc.clone(),
+            seed: self.seed.seed,
+            replications: self.replications(),
+        }
     }
-    Ok(rule)
 }
 
 /// Runs streams with arrivals.
 fn run_points(
     registries: &Registries,
     args: &StreamArgs,
-    rule: &StopRule,
     mut session: Session,
     shards: Option<&Shards<'_>>,
 ) -> Result<Exit, Failure> {
-    let points = points(registries, args)?;
-    let machines = machines(registries, args)?.iter().map(Topology::to_string).collect();
+    let streams = args.spec().resolve(registries)?;
+    let points = &streams.points;
     let sorting = args.sort.of()?;
-    let ids = points.iter().map(|point| point.id(args.seed.seed, rule, &WATCHED)).collect();
     let about = |point: &Point, estimates: &Estimates| {
         let load = estimates.of(Metric::Utilization).mean;
         let reached = point
@@ -268,9 +258,9 @@ fn run_points(
             .then(|| format!(", overloaded: the load reached is {load:.1} %"));
         (estimates.replications, estimates.met, reached.unwrap_or_default())
     };
-    let cells = ResumableRun::begin(&mut session, ids, args, args.shard, shards)?;
-    let done = estimated(args, &session, &points, cells, about, |point, watch| {
-        estimate(watch, point, args.seed.seed, rule, &WATCHED)
+    let cells = ResumableRun::begin(&mut session, streams.ids(), args, args.shard, shards)?;
+    let done = estimated(args, &session, points, cells, about, |point, watch| {
+        streams.estimate(point, watch)
     })?;
     let (done, tally) = done.take("points");
     let done = done.into_iter();
@@ -283,7 +273,8 @@ fn run_points(
     {
         unranked(&results, sorting, "point").iter().for_each(|line| session.print_line(line));
     }
-    let exit = session.publish(&mut Streams { args, rule, machines, results, sorting }, &tally)?;
+    let exit = session
+        .publish(&mut StreamResults { args, streams: &streams, results, sorting }, &tally)?;
     warn_if_wide(args, &session, wide);
     if overloaded > 0 {
         session.print_line(format_args!(
@@ -338,16 +329,14 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
 }
 
 /// Results of `replay stream`: a row for each point.
-struct Streams<'a> {
+struct StreamResults<'a> {
     args: &'a StreamArgs,
-    rule: &'a StopRule,
-    /// Names of all machines.
-    machines: Vec<String>,
+    streams: &'a Streams,
     results: Vec<StreamRow>,
     sorting: Option<Sorting<StreamRow>>,
 }
 
-impl Results for Streams<'_> {
+impl Results for StreamResults<'_> {
     type Row = StreamRow;
 
     fn rows(&self) -> &[StreamRow] {
@@ -410,8 +399,8 @@ impl Results for Streams<'_> {
 }
 
 /// Returns the configuration, which determines the numbers.
-fn configuration(streams: &Streams<'_>) -> serde_json::Value {
-    let Streams { args, rule, machines, results, .. } = streams;
+fn configuration(results: &StreamResults<'_>) -> serde_json::Value {
+    let StreamResults { args, streams: Streams { rule, machines, .. }, results, .. } = results;
     let points = results.iter().map(|StreamRow(point, estimates)| {
         serde_json::json!({
             "point": point.to_string(),
@@ -423,185 +412,13 @@ fn configuration(streams: &Streams<'_>) -> serde_json::Value {
         "machines": machines,
         "stream": results.first().map(|StreamRow(point, _)| &point.stream),
         "pattern": args.pattern,
-        "messages": args.pattern.as_ref().map(|_| args.messages.describe()),
+        "messages": args.pattern.as_ref().map(|_| args.messages.spec().describe()),
         "seed": args.seed.seed,
         "warm_up": args.warm_up,
         "completions": args.completions,
         "stop_rule": rule,
         "points": points.collect::<Vec<_>>(),
     })
-}
-
-fn machines(registries: &Registries, args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
-    let default = [MACHINE.to_string()];
-    let lists = if args.machine.is_empty() { &default[..] } else { &args.machine };
-    let machine = |name: &str| match (split_name(name), &registries.machine_files) {
-        (Some(_), Some(files)) => match files.read(name) {
-            // The machines of a stream are named without the boxes that a file defines.
-            Ok(machine) if !machine.has_boxes => Ok(machine.topology),
-            Ok(_) => name.parse().map_err(Failure::usage),
-            Err(problem) => Err(Failure::usage_message(format!("--machine: {problem}"))),
-        },
-        _ => name.parse().map_err(Failure::usage),
-    };
-    let names = lists.iter().flat_map(|list| split_list(list));
-    let machines = names.map(machine).collect::<Result<Vec<Topology>, _>>()?;
-    require_one_processor_per_point(&machines)?;
-    require_sides(&machines)?;
-    Ok(once(machines))
-}
-
-/// Returns every combination of machine, scheduler, allocator and load.
-///
-/// # Errors
-/// A usage error for a wrong option.
-fn points(registries: &Registries, args: &StreamArgs) -> Result<Vec<Point>, Failure> {
-    let loads = match (&args.load, &args.arrivals) {
-        (Some(loads), _) => positive("--load", loads)?,
-        (None, arrivals) => positive("--arrivals", arrivals.as_deref().unwrap_or(ARRIVALS))?,
-    };
-    let sides: Sides = args.sides.parse().map_err(Failure::usage)?;
-    if args.pattern.is_some() && args.service.is_some() {
-        let message = "--service: cannot be used with --pattern, because a job then ends when its messages are delivered";
-        return Err(Failure::usage_message(message));
-    }
-    if args.pattern.is_none() && args.messages.are_given() {
-        let message = "--preset, --network, --quota, --flits and --mapping need --pattern";
-        return Err(Failure::usage_message(message));
-    }
-    if args.pattern.is_some() && args.load.is_some() {
-        let message = "--load: with --pattern the work of a job is unknown before the job runs; use --arrivals, the \
-                       number of arrivals per cycle";
-        return Err(Failure::usage_message(message));
-    }
-    let service = args.service.as_deref().unwrap_or(SERVICE);
-    let service: Service = service.parse().map_err(Failure::usage)?;
-    let life = match &args.pattern {
-        Some(pattern) => Life::Messages(args.messages.of(pattern)?),
-        None => Life::RunTimes,
-    };
-    let ticks_per_unit = if args.pattern.is_some() { 1 } else { TICKS_PER_UNIT };
-    let schedulers: Vec<SchedulerSpec> =
-        once(parse_list(&args.sched, "fcfs", |name| registries.schedulers.read(name))?);
-    let machines = machines(registries, args)?;
-    let prepared = Prepared::default();
-    let allocators = match args.alloc.is_empty() {
-        true => usual(registries, &machines, &schedulers, &prepared)?,
-        false => parse_list(&args.alloc, ALLOCATORS, |name| registries.allocators.read(name))?,
-    };
-    allocators.iter().try_for_each(reject_unused_parameters)?;
-    let mut points = Vec::new();
-    for topology in machines {
-        let stream = StochasticStream {
-            sides: sides.clone(),
-            service,
-            jobs: args.jobs,
-            ticks_per_unit,
-            ..StochasticStream::new(topology.extents())
-        };
-        let arrivals = |&load: &f64| match args.load {
-            Some(_) => arrivals_at(load, &stream, &topology),
-            None => Ok(Arrivals::Exponential { mean: 1.0 / load }),
-        };
-        let arrivals = loads.iter().map(arrivals).collect::<Result<Vec<_>, _>>()?;
-        let allocators = on_machine(&allocators, &topology);
-        for (scheduler, allocator) in
-            schedulers.iter().flat_map(|scheduler| allocators.iter().map(move |a| (scheduler, a)))
-        {
-            let point = |&arrivals: &Arrivals| Point {
-                topology: topology.clone(),
-                stream: StochasticStream { arrivals, ..stream.clone() },
-                scheduler: scheduler.clone(),
-                allocator: allocator.clone(),
-                life: life.clone(),
-                counting: Counting {
-                    warm_up: args.warm_up,
-                    by_size: args.by_size,
-                    completions: args.completions,
-                },
-            };
-            let of_pair: Vec<Point> = arrivals.iter().map(point).collect();
-            // Points that differ only in their arrivals pass the same checks.
-            if let Some(first) = of_pair.first() {
-                first.check(args.seed.seed)?;
-                prepared.check(allocator, &topology, |built| first.check_allocator(built))?;
-            }
-            points.extend(of_pair);
-        }
-    }
-    if args.pattern.is_some() && args.arrivals.is_none() {
-        let message = format!(
-            "--pattern: needs --arrivals, the number of arrivals per cycle, such as 0.01; at the default, {ARRIVALS} per \
-             cycle, every machine is overloaded"
-        );
-        return Err(Failure::usage_message(message));
-    }
-    Ok(points)
-}
-
-/// Returns the distinct strategies on a machine.
-fn on_machine(allocators: &[AllocatorSpec], machine: &Topology) -> Vec<AllocatorSpec> {
-    let mut known = HashSet::new();
-    let on_it = allocators.iter().map(|allocator| allocator.on(machine));
-    on_it.filter(|allocator| known.insert(allocator.identity())).collect()
-}
-
-/// Returns the default allocators: on meshes and tori, the allocators of the paper; otherwise, the allocators that work
-/// with every machine and scheduler.
-///
-/// # Errors
-/// A usage error if there are no default allocators.
-fn usual(
-    registries: &Registries,
-    machines: &[Topology],
-    schedulers: &[SchedulerSpec],
-    prepared: &Prepared,
-) -> Result<Vec<AllocatorSpec>, Failure> {
-    let named = |names| parse_list(&[], names, |name| registries.allocators.read(name));
-    if machines.iter().all(|machine| machine.grid().is_some()) {
-        return named(ALLOCATORS);
-    }
-    let kept = compatible_allocators(
-        named(ELSEWHERE)?,
-        machines,
-        schedulers,
-        prepared,
-        &|_, _| Ok(()),
-        |_, _| {},
-    );
-    match kept.is_empty() {
-        true => Err(Failure::usage_message(format!(
-            "--alloc: none of {ALLOCATORS},{ELSEWHERE} works on every machine and with every \
-             scheduler; name other allocators (replay list allocators)"
-        ))),
-        false => Ok(kept),
-    }
-}
-
-/// Maximum number of loads or arrival rates.
-const MOST_LOADS: usize = 1000;
-
-/// Returns the distinct positive numbers of a list of numbers and ranges.
-///
-/// # Errors
-/// A usage error for a value that is not a positive number, or for too many values.
-fn positive(option: &str, list: &str) -> Result<Vec<f64>, Failure> {
-    let texts = Values::listed(list).texts();
-    let texts = texts.map_err(|e| Failure::usage_message(format!("{option}: {e}")))?;
-    if texts.len() > MOST_LOADS {
-        let message = format!("{option}: {} values, more than {MOST_LOADS}", texts.len());
-        return Err(Failure::usage_message(message));
-    }
-    let number = |text: &String| {
-        let value = text.trim().parse::<f64>().ok();
-        value.filter(|value| *value > 0.0 && value.is_finite()).ok_or_else(|| {
-            Failure::usage_message(format!("{option}: \"{text}\" is not a positive number"))
-        })
-    };
-    let mut known = HashSet::new();
-    let mut loads = texts.iter().map(number).collect::<Result<Vec<_>, _>>()?;
-    loads.retain(|load| known.insert(load.to_bits()));
-    Ok(loads)
 }
 
 /// Returns the printed table, with a column of offered loads if `shares` is true, or else of arrival rates.

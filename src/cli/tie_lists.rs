@@ -27,15 +27,33 @@ pub struct TieLists {
     factors: Option<String>,
 
     /// Try these values of AF, the weight of free processors nearby.
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "Tie vectors")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        allow_hyphen_values = true,
+        help_heading = "Tie vectors",
+        hide_short_help = true
+    )]
     af: Option<String>,
 
     /// Try these values of WF, the weight of the candidate's processors along walls.
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "Tie vectors")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        allow_hyphen_values = true,
+        help_heading = "Tie vectors",
+        hide_short_help = true
+    )]
     wf: Option<String>,
 
     /// Try these values of BF, the weight of busy processors just outside.
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "Tie vectors")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        allow_hyphen_values = true,
+        help_heading = "Tie vectors",
+        hide_short_help = true
+    )]
     bf: Option<String>,
 }
 

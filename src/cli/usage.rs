@@ -245,7 +245,7 @@ mod tests {
             ("--slots 4", None),
             ("--nodes 4", Some("'--nodes' is an option of check-topology")),
             ("--cores 4", None),
-            ("--size 4", None),
+            ("--size 4", Some("'--site'")),
             ("--wait 4", None),
             ("--outages a", None),
             ("--colour", None),

@@ -76,9 +76,28 @@ fn runs_the_main_job_without_a_checkout() {
 }
 
 fn short_help_fits_a_screen() {
-    let help = Dir::new().replay("-h").code(0).says_nothing().prints("Usage: replay");
-    help.demand(help.stdout.lines().count() <= 48, "at most 48 lines");
-    help.demand(help.stdout.lines().all(|line| line.chars().count() <= 100), "at most 100 columns");
+    let main_job = Dir::new().replay("-h").code(0).says_nothing().prints("Usage: replay");
+    let listed = |line: &&str| line.starts_with("  ") && !line.trim_start().starts_with('-');
+    let all = Dir::new().replay("--help").code(0);
+    let groups = all.stdout.split("\n\n").find(|part| part.starts_with("Get a log:"));
+    let lines: Vec<&str> = groups.unwrap_or_default().lines().filter(listed).collect();
+    let names = lines.iter().filter_map(|line| line.split_whitespace().next());
+    let commands: Vec<&str> = names.filter(|name| *name != "run").collect();
+    assert!(commands.len() >= 23, "{commands:?}");
+    for hidden in ["network", "place", "completions", "man"] {
+        assert!(commands.contains(&hidden), "{hidden}");
+        let line = format!("\n  {hidden} ");
+        main_job.demand(!main_job.stdout.contains(&line), "commands that only --help lists");
+    }
+    let helps = commands.iter().map(|name| Dir::new().replay(&format!("{name} -h")).code(0));
+    for help in std::iter::once(main_job).chain(helps) {
+        let lines = help.stdout.lines().count();
+        help.demand(lines <= 48, "at most 48 lines");
+        let is_narrow = help.stdout.lines().all(|line| line.chars().count() <= 80);
+        help.demand(is_narrow, "at most 80 columns");
+        let options = help.stdout.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+        help.demand(options.count() <= 20, "at most 20 options");
+    }
 }
 
 fn long_help_lists_all_commands() {

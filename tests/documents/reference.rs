@@ -170,8 +170,7 @@ fn columns() -> Result<String, Failed> {
 fn commands() -> Result<String, Failed> {
     let help = |arguments: &[&str]| -> Result<String, Failed> {
         let mut replay = Command::new(env!("CARGO_BIN_EXE_replay"));
-        // The width of the text is that of a terminal of 100 columns.
-        let output = replay.args(arguments).arg("--help").env("COLUMNS", "100").output()?;
+        let output = replay.args(arguments).arg("--help").output()?;
         let text = String::from_utf8(output.stdout)?;
         let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
         Ok(lines.join("\n").trim_end().to_string())
@@ -180,10 +179,12 @@ fn commands() -> Result<String, Failed> {
     let mut page = "# Command-line reference\n\nFrom `replay --help` and `replay COMMAND --help`; `-h` prints a summary.\n"
         .to_string();
     write!(page, "\n## replay\n\n```text\n{all}\n```\n")?;
-    let listed = all.lines().skip_while(|line| *line != "Commands:").skip(1);
-    for line in listed.take_while(|line| !line.is_empty()) {
+    let listed = all.lines().skip_while(|line| *line != "Get a log:");
+    let listed = listed.take_while(|line| !line.is_empty());
+    for line in listed.filter(|line| line.starts_with("  ")) {
         let name = line.split_whitespace().next().unwrap_or_default();
-        if name != "help" {
+        // The main job is above.
+        if name != "run" {
             write!(page, "\n## replay {name}\n\n```text\n{}\n```\n", help(&[name])?)?;
         }
     }

@@ -15,6 +15,11 @@ use replay_engine::simulation::{self, SimulationError, is_always_coupled};
 use replay_engine::topology::Topology;
 use replay_engine::workload::Dependencies;
 
+/// Allocators for hypercubes, for clusters, and for any machine. These allocators are used on machines other than
+/// meshes and tori.
+pub const ELSEWHERE: &str =
+    "cube-buddy,gray-code,multiple-gray-code,cube-free-list,afl,elmer,random";
+
 /// An incompatibility and its reason.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}{problem}", parameter.map(|key| format!("{key}: ")).unwrap_or_default())]

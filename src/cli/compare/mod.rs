@@ -44,11 +44,16 @@ use replay_results::read::{self, JobsTable, ReadError, RunRow};
 
 /// Arguments of `replay compare`.
 #[derive(Clone, Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "Examples:
+  replay compare out/before out/after
+  replay compare out:0 out:1 --by queue
+  replay compare out/before --row trace --col strategy --measure wait",
+    after_long_help = "Examples:
   replay compare out/before out/after
   replay compare out:0 out:1 --by queue
   replay compare out/before out/after --fail-if-worse wait:5
-  replay compare out/before --row trace --col strategy --measure wait,pairwise_l1
+  replay compare out/before --row trace --col strategy --measure wait
   replay compare out/before out/after --row trace --col strategy --measure wait
   replay compare out:0 out:3 --schedule --out out/moved
   replay compare out/contend:0 out/contend:1 --measure stretch
@@ -57,7 +62,8 @@ Compares results that have a table of jobs: those of a replay (jobs.parquet, unl
 
 Smaller is better for every measure. Results of contend also have medians and trimmed means (without 5 % of the jobs at each end); a warning names the two jobs that decide an order by a mean stretch.
 
-The 95 % interval of a change is Student's t for the logarithm of a ratio of sums, over blocks of submission time: weeks from the first submission of the compared jobs, or days if fewer than eight weeks have submissions. Blocks in which the measure is 0 are then dropped; fewer than five others give no interval and no verdict. Verdicts on several pairs of runs, or on classes of jobs, are corrected by Holm's method.")]
+The 95 % interval of a change is Student's t for the logarithm of a ratio of sums, over blocks of submission time: weeks from the first submission of the compared jobs, or days if fewer than eight weeks have submissions. Blocks in which the measure is 0 are then dropped; fewer than five others give no interval and no verdict. Verdicts on several pairs of runs, or on classes of jobs, are corrected by Holm's method."
+)]
 pub struct CompareArgs {
     /// Base of the comparison: a folder with results of replay, sweep or contend, or a single run in a folder, written
     /// FOLDER:RUN.

@@ -45,7 +45,8 @@ pub struct SearchArgs {
         long,
         value_name = "OBJECTIVE",
         default_value = "mean_pairwise_l1",
-        help_heading = "Search"
+        help_heading = "Search",
+        hide_short_help = true
     )]
     pub objective: String,
 
@@ -54,7 +55,7 @@ pub struct SearchArgs {
     /// SUBJECT<=PERCENT limits by how many percent a subject may be worse than in the run without tie-breaking. A
     /// subject is a column, or worst-class, which is the job size with the largest increase of mean pairwise L1. The
     /// setting jobs=N considers only sizes with at least N jobs, and sizes=A..B considers only these sizes.
-    #[arg(long, value_name = "SUBJECT<=PERCENT", help_heading = "Search")]
+    #[arg(long, value_name = "SUBJECT<=PERCENT", help_heading = "Search", hide_short_help = true)]
     pub constraint: Vec<String>,
 
     #[command(flatten)]
@@ -65,7 +66,13 @@ pub struct SearchArgs {
     /// A candidate is considered if its score exceeds the best score by at most this share of the best score. The tie
     /// value decides among these candidates. A vector of --tie or --start may include a slack, as in SR,AF,WF,BF@SLACK. A vector without a slack
     /// has the smallest slack of this list.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Tie vectors")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "Tie vectors",
+        hide_short_help = true
+    )]
     pub slack: Vec<String>,
 
     /// Allow factors up to N in the vectors that the strategies random, local and external choose [default: 100].
@@ -87,15 +94,15 @@ pub struct SearchArgs {
 
     /// Start the strategy local from a vector, or from the results of exhaustive or random; may be repeated [default:
     /// 2,1,1,1].
-    #[arg(long, value_name = "START", help_heading = "Search")]
+    #[arg(long, value_name = "START", help_heading = "Search", hide_short_help = true)]
     pub start: Vec<String>,
 
     /// Run this shell command, which chooses the vectors of --strategy external.
-    #[arg(long, value_name = "COMMAND", help_heading = "Search")]
+    #[arg(long, value_name = "COMMAND", help_heading = "Search", hide_short_help = true)]
     pub ask_command: Option<String>,
 
     /// Test the found vectors on this trace as well; may be repeated.
-    #[arg(long, value_name = "TRACE", help_heading = "Search")]
+    #[arg(long, value_name = "TRACE", help_heading = "Search", hide_short_help = true)]
     pub test: Vec<String>,
 
     /// Search on the first part of each trace, up to this share of its time, and test on the later jobs.
@@ -103,7 +110,7 @@ pub struct SearchArgs {
     pub split: Option<f64>,
 
     /// Search each trace separately and try the best vector of each trace on all traces.
-    #[arg(long, help_heading = "Search")]
+    #[arg(long, help_heading = "Search", hide_short_help = true)]
     pub each: bool,
 
     /// Scale scan radii with the width of the machine on which a vector is tried.
@@ -111,7 +118,7 @@ pub struct SearchArgs {
     pub scale_sr: bool,
 
     /// Print the N best vectors.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Search")]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Search", hide_short_help = true)]
     pub top: u32,
 
     /// Stop evaluations that cannot be among the N best; 0 stops none [default: 10 for random, else 0].

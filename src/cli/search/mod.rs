@@ -151,7 +151,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         })
         .mut_arg("alloc", |arg| {
             arg.long_help(
-                "Set the allocator (replay list allocators) [default: mc1x1].\n\nA search takes \
+                "Set the allocator [default: mc1x1].\n\nA search takes \
                  one allocator, which must break ties by a vector.",
             )
         })

@@ -47,7 +47,8 @@ pub struct BacklogArgs {
         value_name = "MENU",
         default_value = "tpu-v4",
         requires = "backlog",
-        help_heading = "Backlog"
+        help_heading = "Backlog",
+        hide_short_help = true
     )]
     menu: Named<Menu>,
 
@@ -57,7 +58,8 @@ pub struct BacklogArgs {
         value_name = "NAME",
         default_value = "aligned",
         requires = "backlog",
-        help_heading = "Backlog"
+        help_heading = "Backlog",
+        hide_short_help = true
     )]
     anchors: String,
 
@@ -71,7 +73,8 @@ pub struct BacklogArgs {
         value_delimiter = ',',
         default_value = "tpu-v4",
         requires = "backlog",
-        help_heading = "Backlog"
+        help_heading = "Backlog",
+        hide_short_help = true
     )]
     mix: Vec<String>,
 
@@ -85,7 +88,8 @@ pub struct BacklogArgs {
         value_delimiter = ',',
         default_value = "count,first,slurm,lf,dl",
         requires = "backlog",
-        help_heading = "Backlog"
+        help_heading = "Backlog",
+        hide_short_help = true
     )]
     rules: Vec<String>,
 
@@ -93,7 +97,13 @@ pub struct BacklogArgs {
     ///
     /// Weights and slack are chosen on the first half of each stream and measured on the second half. The number of
     /// streams is given by --replications or --min-replications.
-    #[arg(long, conflicts_with = "rules", requires = "backlog", help_heading = "Backlog")]
+    #[arg(
+        long,
+        conflicts_with = "rules",
+        requires = "backlog",
+        help_heading = "Backlog",
+        hide_short_help = true
+    )]
     search: bool,
 
     /// Estimate service times by the method exact, noisy or shuffled; takes a list.
@@ -106,7 +116,8 @@ pub struct BacklogArgs {
         value_delimiter = ',',
         default_value = "exact",
         requires = "backlog",
-        help_heading = "Backlog"
+        help_heading = "Backlog",
+        hide_short_help = true
     )]
     estimates: Vec<String>,
 }

@@ -30,7 +30,7 @@ pub struct GridChoice {
     pub lists: ListArgs,
 
     /// Accept a grid of more than 100,000 cells.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub yes: bool,
 
     /// Run one of N parts (1/N to N/N); replay merge combines the parts.
@@ -48,15 +48,20 @@ pub struct GridChoice {
 #[group(id = "ListArgs", multiple = true)]
 pub struct ListArgs {
     /// Try these values of an allocator parameter other than the tie vector: order=greedy,scan or slack=0..0.2:0.05.
-    #[arg(long, value_name = "KEY=LIST", help_heading = "Grid")]
+    #[arg(long, value_name = "KEY=LIST", help_heading = "Grid", hide_short_help = true)]
     pub param: Vec<String>,
 
     /// Count tied decisions, at several times the cost.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub ties: bool,
 
     /// Measure distances only, without diameter, dispersal and components.
-    #[arg(long = "distances-only", alias = "no-placements", help_heading = "Output")]
+    #[arg(
+        long = "distances-only",
+        alias = "no-placements",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     pub no_placements: bool,
 }
 
@@ -87,7 +92,13 @@ pub struct SweepArgs {
     ///
     /// The journal does not contain placements: after an interruption, finished cells run again. This option cannot be
     /// used with --shard.
-    #[arg(long, requires = "out", conflicts_with = "shard", help_heading = "Output")]
+    #[arg(
+        long,
+        requires = "out",
+        conflicts_with = "shard",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     pub placements: bool,
 
     /// Write the table of every job (jobs.parquet), which replay compare needs.
@@ -109,19 +120,19 @@ pub struct SweepArgs {
     /// Replace results of another command or configuration, and results that were changed by hand.
     ///
     /// The journal is also discarded: all cells run again.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub force: bool,
 
     /// Accept cells that another build of the program ran; the manifest names all builds.
-    #[arg(long, conflicts_with = "force", help_heading = "Output")]
+    #[arg(long, conflicts_with = "force", help_heading = "Output", hide_short_help = true)]
     pub other_build: bool,
 
     /// Run failed cells again.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub retry_failed: bool,
 
     /// Print the grid as a grid file, with every default, without running it.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub print_config: bool,
 }
 

@@ -15,15 +15,15 @@ pub enum InputError {
 }
 
 impl InputError {
-    pub(super) fn usage(cause: impl Into<anyhow::Error>) -> Self {
+    pub(crate) fn usage(cause: impl Into<anyhow::Error>) -> Self {
         Self::Usage(cause.into())
     }
 
-    pub(super) fn usage_message(message: impl Display) -> Self {
+    pub(crate) fn usage_message(message: impl Display) -> Self {
         Self::Usage(anyhow::anyhow!("{message}"))
     }
 
-    pub(super) fn data(cause: impl Into<anyhow::Error>) -> Self {
+    pub(crate) fn data(cause: impl Into<anyhow::Error>) -> Self {
         Self::Data(cause.into())
     }
 

@@ -8,12 +8,14 @@ mod by_size;
 mod metric;
 mod record;
 mod sample;
+mod spec;
 
 use std::fmt;
 
 pub use by_size::{SizeEstimate, StreamSizeRow};
 pub use metric::{Caption, Metric, Sample, SizeSample};
 pub use sample::{SampleError, sample};
+pub use spec::{ReplicationSpec, StreamSpec, Streams};
 
 use serde::{Deserialize, Serialize};
 

@@ -49,7 +49,7 @@ _WIDTH = 116
 
 # Options that select what the command line prints and writes. The functions return tables instead.
 _OF_THE_COMMAND_LINE = {
-    "audit", "baseline", "columns", "fail_if_worse", "figure_size", "figure_strategies", "font_size", "force", "format",
+    "audit", "baseline", "columns", "fail_if_worse", "figure_size", "figure_strategies", "font_size", "force", "format", "help",
     "no_plots", "no_title", "out", "quiet", "shard", "sort", "version", "wide", "write",
 }  # fmt: skip
 

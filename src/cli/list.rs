@@ -15,8 +15,10 @@ use replay_backlog::{Found, Outcome};
 use replay_engine::allocator::candidate_set::ScoredCandidate;
 use replay_engine::metrics::{Allocation, JobMeasures, OutageMetrics, SizeRow};
 use replay_engine::naming::Description;
+use replay_engine::naming::advice;
 use replay_engine::number::grouped;
 use replay_engine::registries::Registries;
+use replay_engine::sanitize::excerpt;
 use replay_engine::table::{Column, TableInfo, write_csv};
 use replay_engine::topology::{SYSTEMS, System, Topology};
 use replay_engine::workload::{Manifest, Policy, SearchPath, stochastic, synthetic};
@@ -41,11 +43,15 @@ use replay_slurm::hierarchy::check::Finding;
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   replay list allocators
+  replay list allocators mbs
   replay list traces
   replay list columns --format json")]
 pub struct ListArgs {
     /// Kind of names to list [default: all except columns].
     what: Option<Listing>,
+
+    /// List only the entry with this name or alias.
+    name: Option<String>,
 
     /// Print in this format on standard output.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
@@ -135,12 +141,16 @@ pub fn run(registries: &Registries, args: &ListArgs) -> Result<Exit, Failure> {
         Listing::Systems,
         Listing::Suites,
     ];
+    if let (Some(name), None) = (&args.name, args.what) {
+        let message = format!("list \"{}\": give the kind before the name", excerpt(name));
+        return Err(Failure::usage_message(message));
+    }
     let wanted = args.what.map_or(all.to_vec(), |one| vec![one]);
     let mut out = stdout();
     if matches!(args.format, ListFormat::Csv | ListFormat::Md) {
         let mut rows = Vec::new();
         for what in wanted {
-            rows.extend(entries(registries, what)?.json);
+            rows.extend(selected(registries, what, args.name.as_deref())?.json);
         }
         let has = |key: &&&str| rows.iter().any(|row| !row[**key].is_null());
         let keys: Vec<&str> = FIELDS.iter().filter(has).copied().collect();
@@ -154,16 +164,20 @@ pub fn run(registries: &Registries, args: &ListArgs) -> Result<Exit, Failure> {
         if i > 0 && matches!(args.format, ListFormat::Table) {
             writeln!(out).map_err(Failure::stdout)?;
         }
-        if let (ListFormat::Names, Listing::Traces) = (args.format, what) {
+        if let (ListFormat::Names, Listing::Traces, None) = (args.format, what, &args.name) {
             let names = complete::traces()?;
             let written = names.iter().try_for_each(|name| writeln!(out, "{name}"));
             written.map_err(Failure::stdout)?;
             continue;
         }
-        let entries = entries(registries, *what)?;
+        let entries = selected(registries, *what, args.name.as_deref())?;
         let written = match args.format {
             ListFormat::Table => entries.text.iter().try_for_each(|line| writeln!(out, "{line}")),
             ListFormat::Json => entries.json.iter().try_for_each(|entry| writeln!(out, "{entry}")),
+            ListFormat::Names if args.name.is_some() => {
+                let names = entries.json.iter().filter_map(|entry| entry["name"].as_str());
+                names.into_iter().try_for_each(|name| writeln!(out, "{name}"))
+            }
             ListFormat::Names => {
                 let names = names(registries, *what)?;
                 names.iter().try_for_each(|(name, _)| writeln!(out, "{name}"))
@@ -178,6 +192,61 @@ pub fn run(registries: &Registries, args: &ListArgs) -> Result<Exit, Failure> {
 struct Entries {
     text: Vec<String>,
     json: Vec<serde_json::Value>,
+}
+
+/// Returns the entries of a kind, or only the entry with this name or alias.
+///
+/// # Errors
+/// A usage error if no entry has the name.
+fn selected(
+    registries: &Registries,
+    what: Listing,
+    name: Option<&str>,
+) -> Result<Entries, Failure> {
+    let all = entries(registries, what)?;
+    let Some(name) = name else { return Ok(all) };
+    let names = |entry: &serde_json::Value| {
+        let aliases = entry["aliases"].as_array().into_iter().flatten();
+        let names = std::iter::once(&entry["name"]).chain(aliases);
+        names.filter_map(|name| name.as_str().map(str::to_string)).collect::<Vec<_>>()
+    };
+    let is_named = |entry: &serde_json::Value| {
+        names(entry).iter().any(|known| known.eq_ignore_ascii_case(name))
+    };
+    let json: Vec<_> = all.json.iter().filter(|entry| is_named(entry)).cloned().collect();
+    if json.is_empty() {
+        let known: Vec<String> = all.json.iter().flat_map(names).collect();
+        let kind = what.to_possible_value().map(|value| value.get_name().to_string());
+        let kind = kind.unwrap_or_default();
+        let listing = || format!("replay list {kind} lists the names");
+        let advice = advice(name, known.iter().map(String::as_str), listing);
+        let name = excerpt(name);
+        return Err(Failure::usage_message(format!("list {kind} \"{name}\": unknown; {advice}")));
+    }
+    // In a listing without a table, each entry begins with its name after two spaces.
+    let begins = |line: &String| line.starts_with("  ") && !line.starts_with("   ");
+    let blocks: Vec<&[String]> =
+        all.text.get(1..).unwrap_or_default().chunk_by(|_, next| !begins(next)).collect();
+    let text = if blocks.len() == all.json.len() {
+        let entries = blocks.iter().zip(&all.json).filter(|(_, entry)| is_named(entry));
+        entries.flat_map(|(block, _)| block.iter().cloned()).collect()
+    } else {
+        let lines = |row: &serde_json::Value| -> Vec<String> {
+            let values = FIELDS.iter().map(|key| (key, &row[*key]));
+            let given = values.filter(|(_, value)| !value.is_null());
+            let lines = given.map(|(key, value)| match value {
+                serde_json::Value::String(text) => format!("  {key}: {text}"),
+                serde_json::Value::Array(all) => {
+                    let all: Vec<&str> = all.iter().filter_map(|one| one.as_str()).collect();
+                    format!("  {key}: {}", all.join(", "))
+                }
+                value => format!("  {key}: {value}"),
+            });
+            lines.collect()
+        };
+        json.iter().flat_map(lines).collect()
+    };
+    Ok(Entries { text, json })
 }
 
 fn entries(registries: &Registries, what: Listing) -> Result<Entries, Failure> {

@@ -9,6 +9,7 @@ trials!(
     finds_the_built_in_trace_by_each_name,
     short_help_fits_a_screen,
     long_help_lists_all_commands,
+    lists_one_entry,
     version_is_that_of_the_package,
     messages_cut_long_arguments,
     completions_name_every_command,
@@ -98,6 +99,22 @@ fn short_help_fits_a_screen() {
         let options = help.stdout.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
         help.demand(options.count() <= 20, "at most 20 options");
     }
+}
+
+fn lists_one_entry() {
+    let dir = Dir::new();
+    let one = dir.replay("list allocators MBS").code(0).prints("  mbs (or multiple-buddy)\n");
+    one.demand(!one.stdout.contains("mc1x1"), "only the named allocator");
+    dir.replay("list allocators multiple-buddy --format json").code(0).prints("\"name\":\"mbs\"");
+    let columns = dir.replay("list columns mean_wait").code(0).prints("mean_wait [s]");
+    columns.demand(!columns.stdout.contains("mean_turnaround"), "only the named column");
+    dir.replay("list systems blue-gene --format names").fails(
+        2,
+        1,
+        &["list systems \"blue-gene\""],
+    );
+    dir.replay("list allocators mbz").fails(2, 1, &["list allocators \"mbz\": unknown", "mbs"]);
+    dir.replay("list traces nothing").fails(2, 1, &["list traces \"nothing\""]);
 }
 
 fn long_help_lists_all_commands() {

@@ -280,6 +280,41 @@ test("phones, dark pages and paper show everything", async () => {
   await done(paper);
 });
 
+test("processors out of service are not drawn as free", async () => {
+  writeFileSync(join(folder, "down.csv"), "from,until,what\n100000,200000,node 0-29\n150000,,node 90-99\n");
+  const grid = ["--sched", "easy", "--alloc", "mc1x1", "--jobs", "2000", "--down", "down.csv", "--down-rule", "requeue", "--quiet"];
+  replay("explore", ...grid, "--write", "down.html");
+  replay(...grid, "--placements", "--out", "down", "--no-plots");
+  replay("explore", "down", "--quiet", "--write", "down-folder.html");
+  for (const file of ["down.html", "down-folder.html"]) {
+    const page = await open(file, { hash: "#cursor=180000&at=50000&zoom=34" });
+    assert.match(await page.textContent("#state"), /, 40 out of service,/);
+    assert.match(await page.textContent("#notes"), /hatched processors are out of service/);
+    const found = await page.evaluate(() => {
+      const { replay: app } = window, { machine } = app.model;
+      const out = [...machine.cells].filter((processor) => app.map.holder[machine.rowOf[processor]] === -2);
+      // On the time line, a row out of service has the lines of the hatch.
+      const bars = app.line.strips.find((strip) => strip.kind === "bars"), ratio = app.line.canvas.width / app.line.width;
+      const colours = (processor, time) => {
+        const y = Math.round(app.line.y(bars, machine.rowOf[processor] + 0.3) * ratio);
+        const x = Math.round(app.line.x(time) * ratio);
+        const { data } = app.line.canvas.getContext("2d").getImageData(x, y, 24, 3);
+        return new Set(Array.from({ length: data.length / 4 }, (_, i) => data.slice(i * 4, i * 4 + 3).join())).size;
+      };
+      return { out, hatched: colours(95, 300000) };
+    });
+    assert.deepEqual(found.out.sort((a, b) => a - b), [...numbers("0-29"), ...numbers("90-99")]);
+    assert.ok(found.hatched > 3, `${found.hatched}`);
+    await done(page, file === "down.html" ? "down" : null);
+  }
+  // A file that is lost is no reason to refuse the page, and the page states it.
+  rmSync(join(folder, "down.csv"));
+  replay("explore", "down", "--quiet", "--write", "lost.html");
+  const lost = await open("lost.html");
+  assert.match(await lost.textContent("#notes"), /drawn as free, because the file of the outages could not be read/);
+  await done(lost);
+});
+
 test("folders give the same page as options", async () => {
   replay("--sched", "easy", "--alloc", "mc1x1", "--quiet", "--placements", "--out", "folder", "--no-plots");
   replay("explore", "folder", "--quiet", "--write", "folder.html");

@@ -1,6 +1,6 @@
 // The runs of the page: jobs, allocations, load over time, and the machine.
 
-import { Intervals, Steps } from "./intervals.js";
+import { Intervals, lowerBound, Steps } from "./intervals.js";
 
 /**
  * @typedef {Int32Array | Float64Array} Values
@@ -236,12 +236,7 @@ function packed(model, held, starts, ends, order) {
 
 /** Adds a range to sorted free ranges. @param {[number, number][]} free @param {number} from @param {number} until */
 function released_(free, from, until) {
-  let low = 0, high = free.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (free[middle][0] < from) low = middle + 1;
-    else high = middle;
-  }
+  const low = lowerBound(free, from, (range) => range[0]);
   const joinsLeft = low > 0 && free[low - 1][1] === from, joinsRight = low < free.length && free[low][0] === until;
   if (joinsLeft && joinsRight) {
     free[low - 1][1] = free[low][1];

@@ -214,6 +214,13 @@ test("the mouse and the keys zoom, pan, select and filter", async () => {
   await done(shared);
 });
 
+test("an address with names that the page does not have shows the page", async () => {
+  const page = await open("mesh.html", { hash: "#colour=none&sort=-none&tab=user&run=7&job=99999&cursor=x" });
+  const { colour, sort, down, tab, run, job } = await page.evaluate(() => window.replay.view);
+  assert.deepEqual({ colour, sort, down, tab, run, job }, { colour: "size", sort: "submit", down: false, tab: "jobs", run: 0, job: -1 });
+  await done(page);
+});
+
 test("play moves the cursor, and steps go from event to event", async () => {
   const page = await open("mesh.html");
   const cursor = () => page.evaluate(() => window.replay.view.cursor);

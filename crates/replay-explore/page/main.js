@@ -709,8 +709,11 @@ export class App {
   readAddress() {
     const initial = { ...this.view };
     const read = parseFragment(location.hash, initial, this.model.runs.length, (number) => this.indexOf(number));
-    if (!TABS.includes(read.tab)) read.tab = "jobs";
+    // Names that this page does not have count as not given.
+    if (!TABS.includes(read.tab) || byId(`tab-${read.tab}`).hidden) read.tab = "jobs";
     this.set(read);
+    if (!this.choices().some((one) => one.name === read.colour)) this.set({ colour: initial.colour });
+    if (!this.columns.some((one) => one.name === read.sort)) this.set({ sort: initial.sort, down: initial.down });
     // The row of the job exists after the next frame.
     if (read.job >= 0) requestAnimationFrame(() => requestAnimationFrame(() => this.table.show(read.job)));
   }

@@ -221,6 +221,15 @@ test("an address with names that the page does not have shows the page", async (
   await done(page);
 });
 
+test("dates and durations fit the table", async () => {
+  writeFileSync(join(folder, "dates.swf"), synthetic(60, 16));
+  replay("explore", "--trace", "dates.swf", "--machine", "4x4", "--quiet", "--write", "dates.html");
+  const page = await open("dates.html");
+  const cut = await page.$$eval("#jobs .space .row > *", (cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
+  assert.deepEqual(cut, []);
+  await done(page);
+});
+
 test("play moves the cursor, and steps go from event to event", async () => {
   const page = await open("mesh.html");
   const cursor = () => page.evaluate(() => window.replay.view.cursor);

@@ -146,7 +146,7 @@ export class TimeLine {
       context.stroke();
       context.fillStyle = colours.soft;
       context.textAlign = "left";
-      context.fillText(tick.text, x + 3, AXIS / 2);
+      if (x + 3 + context.measureText(tick.text).width <= this.width) context.fillText(tick.text, x + 3, AXIS / 2);
     }
     for (const strip of this.strips) {
       if (strip.kind === "bars") this.drawBars(context, strip);

@@ -1,12 +1,13 @@
 //! `replay explore`: one page of HTML to look into runs.
 
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::args::{GridArgs, ProcessArgs};
-use super::exit::{Exit, Failure, eprint_line};
+use super::exit::{Exit, Failure, eprint_line, eprint_warning};
 use super::interrupt::cancel_token;
 use super::job_name::{self, JobName};
 use super::program::Invocation;
@@ -16,11 +17,13 @@ use super::strategy_selection;
 use super::write::{NamedOutput, OutputFile, check_apart};
 use replay_engine::number::{counted, grouped};
 use replay_engine::registries::Registries;
+use replay_engine::simulation::{OutageFile, Outages, WhenDown};
 use replay_engine::topology::{Topology, split_name};
 use replay_engine::workload::Notation;
 use replay_experiment::explained::explain;
 use replay_experiment::explained::steps::{parts, steps};
 use replay_experiment::files::ResultFolder;
+use replay_experiment::sweep::text_digest;
 use replay_experiment::{Cell, Measure, RunContext, run_cell};
 use replay_explore::{Explanation, MOST_RUNS, PageError, RunFolder, RunTables, Subject, page};
 
@@ -166,7 +169,8 @@ fn computed(
             Err(error) => return Err(Failure::data(error.cause)),
         };
         let explained = explanations(cell, &args.explain, &notation)?;
-        runs.push(RunTables::of(&result, explained).map_err(Failure::data)?);
+        let tables = RunTables::of(&result, explained).map_err(Failure::data)?;
+        runs.push(RunTables { outages: Some(cell.trace.outages().clone()), ..tables });
     }
     let subject = Subject { trace: key.trace, notation, topology: first.trace.topology.clone() };
     Ok(Some((subject, runs)))
@@ -251,9 +255,43 @@ fn stored(
         epoch: record.unix_start_time,
         ids: job_name::ids(Path::new(&record.source), &record.digest)?,
     };
-    let tables = runs.iter().map(|(folder, run)| folder.tables(run).map_err(Failure::data));
-    let tables = tables.collect::<Result<Vec<_>, _>>()?;
+    let mut tables = Vec::new();
+    for (folder, run) in &runs {
+        let outages = outages(folder, &run.key.trace, &topology).map_err(|problem| {
+            if !args.process.quiet {
+                let name = folder.name();
+                eprint_warning(format_args!(
+                    "{name}: {problem}; processors out of service are drawn as free"
+                ));
+            }
+        });
+        let run = folder.tables(run).map_err(Failure::data)?;
+        tables.push(RunTables { outages: outages.ok(), ..run });
+    }
     Ok((Subject { trace: first.key.trace.clone(), notation, topology }, tables))
+}
+
+/// Reads the outages of the runs of a folder again.
+///
+/// # Errors
+/// A message if the file cannot be read, or if it has changed since the runs.
+fn outages(folder: &RunFolder, trace: &str, machine: &Topology) -> Result<Outages, String> {
+    let manifest = folder.manifest();
+    let Some(down) = &manifest.configuration.down else { return Ok(Outages::NONE) };
+    let name = &down.file;
+    let file = File::open(name).map_err(|error| format!("cannot read {name}: {error}"))?;
+    let windows = OutageFile::read(file, name).and_then(|file| file.on(machine));
+    let windows = windows.map_err(|error| error.to_string())?;
+    let running = match &down.rule {
+        Some(rule) => rule.parse::<WhenDown>().map_err(|error| error.to_string())?,
+        None => WhenDown::default(),
+    };
+    let outages = Outages { windows, running, walls: down.walls };
+    let digest = (!outages.is_empty()).then(|| text_digest(&outages.identity()));
+    match manifest.trace(trace).is_some_and(|record| record.outages == digest) {
+        true => Ok(outages),
+        false => Err(format!("{name} has changed since the runs")),
+    }
 }
 
 /// Returns the machine with this name, which may be the name of a file.

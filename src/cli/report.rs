@@ -16,7 +16,8 @@ use replay_engine::number::grouped;
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_output::report::manifest::JobSet;
 use replay_output::report::page::{
-    self, BEGINNING, DOCTYPE, Folder, FolderError, compare_top_strategies, is_published,
+    self, BEGINNING, DOCTYPE, EXPLORE_PAGE, ExplorePage, Folder, FolderError,
+    compare_top_strategies, is_published,
 };
 use replay_results::ResultTable;
 use replay_results::compare::REPLAYED;
@@ -60,7 +61,13 @@ pub fn run(args: &ReportArgs, program: &Program) -> Result<Exit, Failure> {
         // folder.
         match path.is_dir() || !path.exists() {
             true => {
-                let folder = ResultFolder::read(path, read, Unread::is_transient).map_err(bad)?;
+                let mut folder =
+                    ResultFolder::read(path, read, Unread::is_transient).map_err(bad)?;
+                if folder.explore.is_some() && path.join(EXPLORE_PAGE).is_file() {
+                    let address =
+                        address(write, &path.join(EXPLORE_PAGE)).map_err(Failure::usage)?;
+                    folder.explore = Some(ExplorePage::Written(address));
+                }
                 if !folder.missing.is_empty() && !args.quiet.quiet {
                     let files = folder.missing.join(", ");
                     eprint_line(format_args!("{}: no longer has {files}", folder.name));
@@ -110,6 +117,7 @@ fn read(results: &ResultFolder) -> Result<Folder, Unread> {
     results.check_tables()?;
     let mut folder = Folder::read(results, tables, &list::tables())?;
     if results.files().iter().any(|file| file.name == JobsTable::file(&REPLAYED)) {
+        folder.explore = Some(ExplorePage::Absent);
         match JobsTable::open(results, &REPLAYED) {
             Ok(jobs) => {
                 folder.comparisons =
@@ -120,6 +128,35 @@ fn read(results: &ResultFolder) -> Result<Folder, Unread> {
         }
     }
     Ok(folder)
+}
+
+/// Returns the address of a file relative to a page, with `%` and two digits for each byte that is not plain in an address.
+///
+/// # Errors
+/// [`std::io::Error`] if the current folder is unknown.
+fn address(page: &Path, file: &Path) -> std::io::Result<String> {
+    let folder = |path: &Path| {
+        let parent = path.parent().filter(|parent| *parent != Path::new(""));
+        let parent = parent.unwrap_or(Path::new("."));
+        // The folder of the page may not exist yet.
+        parent.canonicalize().or_else(|_| std::path::absolute(parent))
+    };
+    let (from, to) = (folder(page)?, folder(file)?);
+    let same = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(same).map(|_| "..".to_string());
+    let down = to.components().skip(same).map(|part| part.as_os_str().to_string_lossy().into());
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let parts: Vec<String> = up.chain(down).chain(name).collect();
+    let mut address = String::new();
+    for byte in parts.join("/").bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                address.push(char::from(byte));
+            }
+            _ => address += &format!("%{byte:02X}"),
+        }
+    }
+    Ok(address)
 }
 
 /// Returns a line for each folder with a trace of which an earlier folder has other jobs.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use serde::Serialize;
 
-use self::window::{Drawn, Window};
+use self::window::Window;
 use super::args::{GridArgs, OutputArgs, WriteArg};
 use super::exit::{Exit, Failure};
 use super::explain::ONE_ALLOC;
@@ -41,7 +41,7 @@ use replay_output::report::{Sheet, Shown};
 /// Arguments of `replay show`.
 #[derive(Clone, Debug, Args)]
 #[command(group(
-    ArgGroup::new("what").required(true).args(["at", "job", "gantt", "film", "perfetto"])
+    ArgGroup::new("what").required(true).args(["at", "job", "gantt", "perfetto"])
 ))]
 #[command(after_help = "Examples:
   replay show --trace KTH-SP2 --job 5000
@@ -49,7 +49,6 @@ use replay_output::report::{Sheet, Shown};
   replay show --trace KTH-SP2 --tie 2,13,20,6 --job 3333 --candidates --out out/candidates
   replay show --trace KTH-SP2 --at 100000 --down down.csv
   replay show --sched easy --alloc hilbert-best-fit --gantt 600000..700000 --out out/gantt
-  replay show --sched easy --film 600000..700000 --out out/film
   replay show --trace KTH-SP2 --sched easy --perfetto --write kth.json")]
 pub struct ShowArgs {
     #[command(flatten)]
@@ -76,7 +75,7 @@ pub struct ShowArgs {
     /// weights of the processors that contribute to the tie value. With --at, the candidates are those of the job that
     /// started last among the jobs that hold processors at this instant. This option works with mc1x1, mm and gen-alg;
     /// replay explain works with every allocator.
-    #[arg(long, conflicts_with_all = ["gantt", "film", "perfetto"], help_heading = "Show")]
+    #[arg(long, conflicts_with_all = ["gantt", "perfetto"], help_heading = "Show")]
     pub candidates: bool,
 
     /// Show the jobs on the processors from one instant to another, as bars.
@@ -86,16 +85,6 @@ pub struct ShowArgs {
     /// processors and the largest free boxes and regions.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, help_heading = "Show")]
     pub gantt: Option<Window>,
-
-    /// Draw the machine from one instant to another as an animated SVG.
-    #[arg(
-        long,
-        value_name = "FROM..TO",
-        allow_hyphen_values = true,
-        requires = "out",
-        help_heading = "Show"
-    )]
-    pub film: Option<Window>,
 
     /// Print the whole run as events for ui.perfetto.dev and other viewers of Chrome's trace format.
     #[arg(long, conflicts_with = "out", help_heading = "Show")]
@@ -111,8 +100,8 @@ pub struct ShowArgs {
 const ABOUT_OUT: &str = "Write results into this folder.
 
 The results are a table named held (Parquet, CSV), the map plots/machine as SVG, PNG, PDF and CSV, and a manifest. With \
---candidates, the table and the figure are named candidates. With --gantt and --film, the tables are placements and \
-fragmentation, and the figures are plots/fragmentation and plots/gantt or plots/film.svg.";
+--candidates, the table and the figure are named candidates. With --gantt, the tables are placements and \
+fragmentation, and the figures are plots/fragmentation and plots/gantt.";
 
 const ABOUT_WRITE: &str = "Write to this file [default: standard output].
 
@@ -152,17 +141,16 @@ pub fn run(
         "shown": selection(args, job),
     }))?;
     if cell.trace.topology.cluster().is_some() {
-        let windowed = args.gantt.is_some() || args.film.is_some() || args.perfetto;
+        let windowed = args.gantt.is_some() || args.perfetto;
         if windowed || args.candidates {
             let message = "show: on a cluster jobs move from slot to slot while they run, and there are no candidates; \
                            --at and --job show the jobs on each host";
             return Err(Failure::usage_message(message));
         }
     }
-    let drawn = [(args.gantt, Drawn::Gantt), (args.film, Drawn::Film)];
-    if let Some((window, drawn)) = drawn.into_iter().find_map(|(at, drawn)| Some((at?, drawn))) {
+    if let Some(window) = args.gantt {
         let window = window.seconds(&cell.trace.workload.header)?;
-        return window::draw(&mut session, &loaded, cell, notation, drawn, window);
+        return window::draw(&mut session, &loaded, cell, notation, window);
     }
     if args.perfetto {
         let beside = loaded.traces.iter().flat_map(|trace| read_beside(&trace.workload.source));
@@ -212,6 +200,7 @@ pub fn run(
 }
 
 /// Returns the options that select what is shown. The text is part of the identity of results: its form must not change.
+/// The last part was the window of an option that was removed.
 fn selection(args: &ShowArgs, job: Option<i64>) -> String {
     let optional = |value: Option<String>| value.map_or("None".into(), |it| format!("Some({it})"));
     let instant = |at: TraceTime| match at {
@@ -223,7 +212,7 @@ fn selection(args: &ShowArgs, job: Option<i64>) -> String {
         optional(ends.map(|[from, until]| format!("Window([{from}, {until}])")))
     };
     let (at, job) = (optional(args.at.map(instant)), optional(job.map(|it| it.to_string())));
-    format!("({at}, {job}, {}, {}, {})", args.candidates, window(args.gantt), window(args.film))
+    format!("({at}, {job}, {}, {}, None)", args.candidates, window(args.gantt))
 }
 
 /// Converts the instant of an option to seconds of the trace.
@@ -450,10 +439,6 @@ mod tests {
             (
                 "--gantt 5..1970-01-01T00:01",
                 "(None, None, false, Some(Window([Seconds(5), Local(60)])), None)",
-            ),
-            (
-                "--film 1..2 --out o",
-                "(None, None, false, None, Some(Window([Seconds(1), Seconds(2)])))",
             ),
         ] {
             let words = ["show"].into_iter().chain(options.split(' '));

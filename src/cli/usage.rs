@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{ArgAction, Command};
 
 use super::arguments;
+use replay_engine::naming::retired;
 
 /// Adds a tip to an error of the parser.
 pub fn explained(error: Error, arguments: &[OsString], definition: &Command) -> Error {
@@ -110,6 +111,9 @@ fn with_tip(mut error: Error, command: &Command, definition: &Command) -> Error 
         error.insert(ContextKind::SuggestedArg, option);
         error
     };
+    if let Some(instead) = retired("option", &typed) {
+        return suggested(error, instead.to_string());
+    }
     if let Some(option) = output(&typed, command) {
         return suggest(error, option);
     }
@@ -280,6 +284,10 @@ mod tests {
             ("sweep --sr 1 2 --out a", Some("separate the values by commas: --sr 1,2")),
             ("sweep --sr 1 a.toml --out a", None),
             ("--alloc mc1x1 run", Some("'run' comes before the options")),
+            (
+                "show --film 0..9",
+                Some("'--film' was removed: the page of replay explore plays a run"),
+            ),
             ("runs", None),
         ] {
             let message = message(line);

@@ -11,6 +11,7 @@ trials!(
     replaces_only_pages,
     machines_of_files_are_read_again,
     names_do_not_end_the_script,
+    outages_are_columns,
 );
 
 fn page(dir: &Dir, name: &str) -> String {
@@ -136,4 +137,29 @@ fn names_do_not_end_the_script() {
     assert_eq!(header(&page)["trace"], name);
     assert_eq!(page.matches("<script").count(), 3);
     assert!(page.contains("<title>a&lt;script&gt;&amp;&quot;"));
+}
+
+fn outages_are_columns() {
+    let dir =
+        Dir::with_trace().file("down.csv", "from,until,what\n9000,,node 5-9\n100,2000,node 3\n");
+    let grid = "--jobs 200 --alloc mc1x1 --down down.csv -q";
+    dir.replay(&format!("explore {grid} --write options.html")).code(0);
+    dir.replay(&format!("{grid} --placements --no-plots --out out")).code(0);
+    dir.replay("explore out --write folder.html").code(0);
+    let [options, folder] = ["options.html", "folder.html"].map(|name| page(&dir, name));
+    assert_eq!(data(&options), data(&folder));
+    let lengths = |page: &str, name: &str| {
+        let columns = header(page)["columns"].as_array().cloned().expect("columns");
+        columns.iter().find(|one| one["name"] == name).map(|one| one["length"].as_u64())
+    };
+    assert_eq!(lengths(&options, "0.down_from"), Some(Some(2)));
+    assert_eq!(lengths(&options, "0.down_counts"), Some(Some(2)));
+    // The page without the file states that the outages are not known, and so does a warning.
+    let dir = dir.file("down.csv", "from,until,what\n9000,,node 5-8\n");
+    dir.replay("explore out --write changed.html")
+        .code(0)
+        .says("down.csv has changed since the runs");
+    let changed = page(&dir, "changed.html");
+    assert_eq!(header(&changed)["runs"][0]["outages_known"], false);
+    assert_eq!(lengths(&changed, "0.down_from"), None);
 }

@@ -104,7 +104,6 @@ fn options_apply_to_every_command_with_figures() {
         "show --jobs 60 --job 50",
         "show --jobs 60 --job 50 --candidates",
         "show --jobs 60 --gantt 0..9000",
-        "show --jobs 60 --film 0..9000",
     ] {
         dir.replay(&format!("{command} {style} --out out --force")).code(0);
         let drawn = dir.files("out/plots");
@@ -190,7 +189,6 @@ fn escapes_markup_in_traces() {
         "show --job 2",
         "show --job 2 --candidates",
         "show --gantt 0..200",
-        "show --film 0..200",
     ] {
         dir.replay(&format!("{command} --trace {name}.swf -q --force --out out")).code(0);
         let drawn = dir.files("out/plots");

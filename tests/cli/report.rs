@@ -4,6 +4,7 @@ use super::dir::Dir;
 
 trials!(
     page_contains_all_results,
+    links_to_the_page_of_explore,
     escapes_markup_in_names,
     verdict_has_an_interval,
     rejects_other_files,
@@ -44,6 +45,33 @@ fn page_contains_all_results() {
 }
 
 /// Markup in names of traces, folders and users, in trace headers and in check tables is escaped.
+fn links_to_the_page_of_explore() {
+    let dir = Dir::with_trace();
+    let report = |folder: &str, page: &str| {
+        dir.replay(&format!("report {folder} --write {page}")).code(0);
+        String::from_utf8(dir.read(page)).expect("UTF-8")
+    };
+    dir.replay("--jobs 100 --alloc mbs --no-plots --out out/a#1 -q").code(0);
+    let text = report("out/a#1", "page.html");
+    assert!(
+        text.contains("<code>replay explore 'out/a#1' --write 'out/a#1/explore.html'</code>"),
+        "{text}"
+    );
+    assert!(!text.contains("Look into the runs"));
+    dir.replay("explore out/a#1 --write out/a#1/explore.html -q").code(0);
+    for (page, address) in [
+        ("page.html", "out/a%231/explore.html"),
+        ("pages/new/page.html", "../../out/a%231/explore.html"),
+        ("out/a#1/page.html", "explore.html"),
+    ] {
+        let text = report("out/a#1", page);
+        assert!(text.contains(&format!("<a href=\"{address}\">Look into the runs</a>")), "{text}");
+    }
+    // Without a table of jobs there is nothing to look into.
+    dir.replay("--jobs 100 --alloc mbs --no-jobs --no-plots --out none -q").code(0);
+    assert!(!report("none", "page.html").contains("explore"));
+}
+
 fn escapes_markup_in_names() {
     let trace = "; MaxProcs: 4\n; Computer: <i>odd</i>\n; User: 1 <b>ann</b>\n\
                  1 0 0 5 2 -1 -1 2 9 -1 1 1 1 1 1\n2 1 0 5 2 -1 -1 2 9 -1 1 1 1 1 1\n";

@@ -182,10 +182,6 @@ fn draws_a_window() {
         }
     }
     assert!(instants > 10);
-    dir.replay(&format!("show {cell} --film 20000..60000 --out film")).code(0);
-    let film = String::from_utf8(dir.read("film/plots/film.svg")).expect("text");
-    assert!(film.starts_with("<svg") && film.ends_with("</svg>\n") && !film.contains("<script"));
-    assert_eq!(film.matches("<g visibility").count(), rows.len());
 }
 
 fn processors_out_of_service_are_not_free() {
@@ -376,12 +372,11 @@ fn shows_jobs_of_shared_hosts() {
 fn rejects_unsupported_requests() {
     let dir = Dir::with_trace();
     let show = |rest: &str| dir.replay(&format!("show --trace lublin-10x10 --jobs 50 -q {rest}"));
-    show("")
-        .refused(&["<--at <TIME>|--job <JOB>|--gantt <FROM..TO>|--film <FROM..TO>|--perfetto>"]);
+    show("").refused(&["<--at <TIME>|--job <JOB>|--gantt <FROM..TO>|--perfetto>"]);
     show("--at 1 --job 2").refused(&["--at", "--job"]);
     show("--job 999999").fails(2, 1, &["--job 999999", "in lublin-10x10, no job has this number"]);
     show("--at 9 --alloc mm,mc1x1").fails(2, 1, &["show takes one", "2 runs"]);
-    for no in ["--gantt 1..9", "--film 1..9 --out film", "--perfetto", "--job 3 --candidates"] {
+    for no in ["--gantt 1..9", "--perfetto", "--job 3 --candidates"] {
         let cluster = format!("--machine cluster:100x2 --alloc elmer {no}");
         show(&cluster).fails(2, 1, &["on a cluster", "--at and --job"]);
     }
@@ -390,7 +385,10 @@ fn rejects_unsupported_requests() {
     show("--gantt 9").refused(&["FROM..TO"]);
     show("--gantt 9..3").fails(2, 1, &["FROM must be before TO"]);
     show("--gantt 1..2 --job 3").refused(&["--gantt", "--job"]);
-    show("--film 0..9000").refused(&["--out"]);
+    // A removed option names its replacement.
+    for given in ["--film 0..9000 --out film", "--film=0..9000"] {
+        show(given).refused(&["'--film'", "was removed", "replay explore"]);
+    }
     show("--gantt -900..-800").fails(2, 1, &["no job has processors between -900 s and -800 s"]);
 }
 

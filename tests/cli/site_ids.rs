@@ -109,9 +109,6 @@ fn figures_and_events_have_ids() {
     dir.replay(&format!("show {RUN} --job 500020_3 --out map")).code(0);
     let svg = String::from_utf8(dir.read("map/plots/machine.svg")).expect("text");
     assert!(svg.contains("job 2 (500020_3) in black has just started"), "{svg}");
-    dir.replay(&format!("show {RUN} --film 0..9240 --out film")).code(0);
-    let svg = String::from_utf8(dir.read("film/plots/film.svg")).expect("text");
-    assert!(svg.contains("<title>job 500020_3</title>"), "{svg}");
     dir.replay(&format!("show {RUN} --perfetto")).code(0).prints("\"name\":\"job 2 (500020_3)\"");
 }
 

@@ -214,6 +214,22 @@ test("the mouse and the keys zoom, pan, select and filter", async () => {
   await done(shared);
 });
 
+test("an address with names that the page does not have shows the page", async () => {
+  const page = await open("mesh.html", { hash: "#colour=none&sort=-none&tab=user&run=7&job=99999&cursor=x" });
+  const { colour, sort, down, tab, run, job } = await page.evaluate(() => window.replay.view);
+  assert.deepEqual({ colour, sort, down, tab, run, job }, { colour: "size", sort: "submit", down: false, tab: "jobs", run: 0, job: -1 });
+  await done(page);
+});
+
+test("dates and durations fit the table", async () => {
+  writeFileSync(join(folder, "dates.swf"), synthetic(60, 16));
+  replay("explore", "--trace", "dates.swf", "--machine", "4x4", "--quiet", "--write", "dates.html");
+  const page = await open("dates.html");
+  const cut = await page.$$eval("#jobs .space .row > *", (cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
+  assert.deepEqual(cut, []);
+  await done(page);
+});
+
 test("play moves the cursor, and steps go from event to event", async () => {
   const page = await open("mesh.html");
   const cursor = () => page.evaluate(() => window.replay.view.cursor);
@@ -278,6 +294,41 @@ test("phones, dark pages and paper show everything", async () => {
   assert.ok(pdf.length > 20000);
   if (shots) writeFileSync(join(shots, "print.pdf"), pdf);
   await done(paper);
+});
+
+test("processors out of service are not drawn as free", async () => {
+  writeFileSync(join(folder, "down.csv"), "from,until,what\n100000,200000,node 0-29\n150000,,node 90-99\n");
+  const grid = ["--sched", "easy", "--alloc", "mc1x1", "--jobs", "2000", "--down", "down.csv", "--down-rule", "requeue", "--quiet"];
+  replay("explore", ...grid, "--write", "down.html");
+  replay(...grid, "--placements", "--out", "down", "--no-plots");
+  replay("explore", "down", "--quiet", "--write", "down-folder.html");
+  for (const file of ["down.html", "down-folder.html"]) {
+    const page = await open(file, { hash: "#cursor=180000&at=50000&zoom=34" });
+    assert.match(await page.textContent("#state"), /, 40 out of service,/);
+    assert.match(await page.textContent("#notes"), /hatched processors are out of service/);
+    const found = await page.evaluate(() => {
+      const { replay: app } = window, { machine } = app.model;
+      const out = [...machine.cells].filter((processor) => app.map.holder[machine.rowOf[processor]] === -2);
+      // On the time line, a row out of service has the lines of the hatch.
+      const bars = app.line.strips.find((strip) => strip.kind === "bars"), ratio = app.line.canvas.width / app.line.width;
+      const colours = (processor, time) => {
+        const y = Math.round(app.line.y(bars, machine.rowOf[processor] + 0.3) * ratio);
+        const x = Math.round(app.line.x(time) * ratio);
+        const { data } = app.line.canvas.getContext("2d").getImageData(x, y, 24, 3);
+        return new Set(Array.from({ length: data.length / 4 }, (_, i) => data.slice(i * 4, i * 4 + 3).join())).size;
+      };
+      return { out, hatched: colours(95, 300000) };
+    });
+    assert.deepEqual(found.out.sort((a, b) => a - b), [...numbers("0-29"), ...numbers("90-99")]);
+    assert.ok(found.hatched > 3, `${found.hatched}`);
+    await done(page, file === "down.html" ? "down" : null);
+  }
+  // A file that is lost is no reason to refuse the page, and the page states it.
+  rmSync(join(folder, "down.csv"));
+  replay("explore", "down", "--quiet", "--write", "lost.html");
+  const lost = await open("lost.html");
+  assert.match(await lost.textContent("#notes"), /drawn as free, because the file of the outages could not be read/);
+  await done(lost);
 });
 
 test("folders give the same page as options", async () => {

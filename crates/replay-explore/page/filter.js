@@ -6,7 +6,11 @@
  */
 
 const UNITS = new Map([["", 1], ["s", 1], ["min", 60], ["m", 60], ["h", 3600], ["d", 86400], ["k", 1000]]);
-const COMPARISONS = ["<=", ">=", "==", "!=", "<", ">", "="];
+/** @type {Record<string, (a: number, b: number) => boolean>} */
+const COMPARISONS = { "<=": (a, b) => a <= b, ">=": (a, b) => a >= b, "==": (a, b) => a === b, "!=": (a, b) => a < b || a > b,
+  "<": (a, b) => a < b, ">": (a, b) => a > b, "=": (a, b) => a === b };
+/** Whether a value counts as true. @param {(a: boolean, b: boolean) => boolean} of @returns {(a: number, b: number) => boolean} */
+const truth = (of) => (a, b) => of(a !== 0 && a === a, b !== 0 && b === b);
 const WORDS = ["and", "or", "not"];
 
 /** A filter that cannot be read: what is wrong, and the character where. */
@@ -51,24 +55,18 @@ export function compileFilter(text, column, names = []) {
     return word;
   };
 
-  /** @returns {Getter} */
-  const either = () => {
-    let left = both();
-    while (take("or", "||")) {
-      const [a, b] = [left, both()];
-      left = (row) => (a(row) || b(row) ? 1 : 0);
+  /** Operators of one precedence, from left to right. @param {() => Getter} part @param {Record<string, (a: number, b: number) => any>} operators */
+  const chain = (part, operators) => {
+    let left = part();
+    for (let operator; (operator = take(...Object.keys(operators))); ) {
+      const [a, b, apply] = [left, part(), operators[operator]];
+      left = (row) => Number(apply(a(row), b(row)));
     }
     return left;
   };
   /** @returns {Getter} */
-  const both = () => {
-    let left = negation();
-    while (take("and", "&&")) {
-      const [a, b] = [left, negation()];
-      left = (row) => (a(row) && b(row) ? 1 : 0);
-    }
-    return left;
-  };
+  const either = () => chain(both, { or: truth((a, b) => a || b), "||": truth((a, b) => a || b) });
+  const both = () => chain(negation, { and: truth((a, b) => a && b), "&&": truth((a, b) => a && b) });
   /** @returns {Getter} */
   const negation = () => {
     if (!take("not", "!")) return comparison();
@@ -78,39 +76,13 @@ export function compileFilter(text, column, names = []) {
   /** @returns {Getter} */
   const comparison = () => {
     const a = sum();
-    const operator = take(...COMPARISONS);
+    const operator = take(...Object.keys(COMPARISONS));
     if (!operator) return a;
-    const b = sum();
-    switch (operator) {
-      case "<": return (row) => (a(row) < b(row) ? 1 : 0);
-      case "<=": return (row) => (a(row) <= b(row) ? 1 : 0);
-      case ">": return (row) => (a(row) > b(row) ? 1 : 0);
-      case ">=": return (row) => (a(row) >= b(row) ? 1 : 0);
-      case "!=": return (row) => {
-        const [x, y] = [a(row), b(row)];
-        return x < y || x > y ? 1 : 0;
-      };
-      default: return (row) => (a(row) === b(row) ? 1 : 0);
-    }
+    const b = sum(), holds = COMPARISONS[operator];
+    return (row) => Number(holds(a(row), b(row)));
   };
-  /** @returns {Getter} */
-  const sum = () => {
-    let left = product();
-    for (let operator; (operator = take("+", "-")); ) {
-      const [a, b] = [left, product()];
-      left = operator === "+" ? (row) => a(row) + b(row) : (row) => a(row) - b(row);
-    }
-    return left;
-  };
-  /** @returns {Getter} */
-  const product = () => {
-    let left = factor();
-    for (let operator; (operator = take("*", "/")); ) {
-      const [a, b] = [left, factor()];
-      left = operator === "*" ? (row) => a(row) * b(row) : (row) => a(row) / b(row);
-    }
-    return left;
-  };
+  const sum = () => chain(product, { "+": (a, b) => a + b, "-": (a, b) => a - b });
+  const product = () => chain(factor, { "*": (a, b) => a * b, "/": (a, b) => a / b });
   /** @returns {Getter} */
   const factor = () => {
     const at = position();

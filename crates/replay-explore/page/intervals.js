@@ -59,12 +59,15 @@ export class Intervals {
   }
 }
 
-/** The first index whose value is at least `value`. @param {ArrayLike<number>} sorted @param {number} value */
-export function lowerBound(sorted, value) {
+/**
+ * The first index of sorted elements whose value is at least `value`.
+ * @template T @param {ArrayLike<T>} sorted @param {number} value @param {(element: T) => number} of
+ */
+export function lowerBound(sorted, value, of = Number) {
   let low = 0, high = sorted.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (sorted[middle] < value) low = middle + 1;
+    if (of(sorted[middle]) < value) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,7 +1,7 @@
 // The machine at the instant of the cursor: a cell for each processor.
 
 import { isolated } from "./format.js";
-import { jobColour } from "./timeline.js";
+import { hatch, jobColour } from "./timeline.js";
 
 /** @typedef {import("./main.js").App} MapApp */
 
@@ -20,15 +20,17 @@ export class MachineMap {
     this.holder = new Int32Array();
   }
 
-  /** The allocation on each row at the cursor; -1 on free rows. */
+  /** The allocation on each row at the cursor; -1 on free rows, and -2 on rows that are out of service. */
   hold() {
-    const run = this.app.run(), { all } = run;
+    const { all, down } = this.app.run();
     const holder = new Int32Array(all.rows).fill(-1);
     const at = this.app.view.cursor;
-    all.index.overlapping(at, at, (i) => {
-      if (all.end[i] <= at) return;
-      for (let r = all.first[i]; r < all.first[i + 1]; r++) holder.fill(i, all.from[r], all.until[r]);
-    });
+    for (const of of [down, all]) {
+      of.index.overlapping(at, at, (i) => {
+        if (of.end[i] <= at) return;
+        for (let r = of.first[i]; r < of.first[i + 1]; r++) holder.fill(of === down ? -2 : i, of.from[r], of.until[r]);
+      });
+    }
     return holder;
   }
 
@@ -93,6 +95,7 @@ export class MachineMap {
     const lit = app.litNow(), beside = app.neighbours();
     const gap = this.cell[0] > 5 && this.cell[1] > 5 ? 1 : this.cell[1] > 3 ? 0.5 : 0;
     const [w, h] = [this.cell[0] - gap, this.cell[1] - gap];
+    const out = hatch(context, colours.out);
     machine.cells.forEach((processor, index) => {
       if (processor < 0) return;
       const holder = this.holder[machine.rowOf[processor]];
@@ -100,6 +103,10 @@ export class MachineMap {
       context.globalAlpha = lit < 0 || holder < 0 || holder === lit ? 1 : beside.has(holder) ? 0.75 : 0.35;
       context.fillStyle = holder < 0 ? colours.free : jobColour(colouring, run.all.job[holder]);
       context.fillRect(x, y, w, h);
+      if (holder === -2) {
+        context.fillStyle = out;
+        context.fillRect(x, y, w, h);
+      }
       if (holder >= 0 && (holder === lit || beside.has(holder)) && w > 3) {
         context.globalAlpha = 1;
         context.strokeStyle = holder === lit ? colours.ink : colours.accent;

@@ -287,7 +287,8 @@ export class App {
     byId("instant").textContent = instant(this.view.cursor, this.model.epoch);
     const run = this.run(), { machine } = this.model;
     const busy = run.busy.at(this.view.cursor);
-    byId("state").textContent = `${grouped(busy)} of ${grouped(machine.points)} ${machine.unit} busy, ${grouped(run.waiting.at(this.view.cursor))} waiting${machine.layout ? `; ${machine.layout}` : ""}`;
+    const out = run.out.at(this.view.cursor);
+    byId("state").textContent = `${grouped(busy)} of ${grouped(machine.points)} ${machine.unit} busy, ${out > 0 ? `${grouped(out)} out of service, ` : ""}${grouped(run.waiting.at(this.view.cursor))} waiting${machine.layout ? `; ${machine.layout}` : ""}`;
   }
 
   drawTable() {
@@ -338,7 +339,7 @@ export class App {
 
   readColours() {
     const style = getComputedStyle(document.documentElement);
-    for (const name of ["plot", "bars", "grid", "line", "ink", "soft", "load", "queue", "accent", "on-accent", "waited", "free", "better", "worse", "brush"]) {
+    for (const name of ["plot", "bars", "grid", "line", "ink", "soft", "load", "queue", "accent", "on-accent", "waited", "free", "better", "worse", "brush", "out"]) {
       this.colours[name.replace("-a", "A")] = style.getPropertyValue(`--${name}`).trim();
     }
   }
@@ -580,7 +581,7 @@ export class App {
     map.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
       const hit = onMap(event);
       this.tip(event, hit && { run: this.run(), allocation: hit.allocation });
-      byId("cell").textContent = hit ? `${this.model.machine.unit.replace(/s$/, "")} ${hit.processor}` : "";
+      byId("cell").textContent = hit ? `${this.model.machine.unit.replace(/s$/, "")} ${hit.processor}${hit.allocation === -2 ? ", out of service" : ""}` : "";
     });
     map.addEventListener("pointerleave", (/** @type {PointerEvent} */ event) => this.tip(event, null));
     map.addEventListener("click", (/** @type {MouseEvent} */ event) => {
@@ -708,8 +709,11 @@ export class App {
   readAddress() {
     const initial = { ...this.view };
     const read = parseFragment(location.hash, initial, this.model.runs.length, (number) => this.indexOf(number));
-    if (!TABS.includes(read.tab)) read.tab = "jobs";
+    // Names that this page does not have count as not given.
+    if (!TABS.includes(read.tab) || byId(`tab-${read.tab}`).hidden) read.tab = "jobs";
     this.set(read);
+    if (!this.choices().some((one) => one.name === read.colour)) this.set({ colour: initial.colour });
+    if (!this.columns.some((one) => one.name === read.sort)) this.set({ sort: initial.sort, down: initial.down });
     // The row of the job exists after the next frame.
     if (read.job >= 0) requestAnimationFrame(() => requestAnimationFrame(() => this.table.show(read.job)));
   }

@@ -1,6 +1,6 @@
 // The runs of the page: jobs, allocations, load over time, and the machine.
 
-import { Intervals, Steps } from "./intervals.js";
+import { Intervals, lowerBound, Steps } from "./intervals.js";
 
 /**
  * @typedef {Int32Array | Float64Array} Values
@@ -8,11 +8,12 @@ import { Intervals, Steps } from "./intervals.js";
  *   sides: number[], wrapped: boolean[] | null, row_names: string[], slice_names: string[], groups: [number, string][],
  *   layout: string | null, cells: Values, rows: Values, rowOf: Int32Array, linkFirst: Int32Array | null,
  *   links: Int32Array | null, leafOf: Int32Array | null}} Machine
- * @typedef {{count: number, job: Values, start: Float64Array, end: Float64Array, first: Int32Array, from: Int32Array,
- *   until: Int32Array, points: Int32Array, index: Intervals, rows: number}} Allocations
+ * @typedef {{count: number, start: Float64Array, end: Float64Array, first: Int32Array, from: Int32Array, until: Int32Array,
+ *   points: Int32Array, index: Intervals}} Rows rows that are taken for some time: those of the index i are the ranges from first[i] on
+ * @typedef {Rows & {job: Values, rows: number}} Allocations
  * @typedef {{index: number, label: string, info: any, packed: boolean, ran: number, start: Float64Array, arrival: Values,
  *   wait: Float64Array, run: Values, end: Float64Array, slowdown: Float64Array, held: Values, all: Allocations,
- *   ofJob: Int32Array, busy: Steps, waiting: Steps, byStart: Int32Array, copied: Map<string, Values>}} Run
+ *   ofJob: Int32Array, busy: Steps, waiting: Steps, down: Rows, out: Steps, byStart: Int32Array, copied: Map<string, Values>}} Run
  * @typedef {{name: string, unit: string, meaning: string, values: Values, time?: boolean}} JobColumn
  * @typedef {{version: string, trace: string, epoch: number | null, jobs: number, machine: Machine, runs: Run[], job: Values,
  *   submit: Values, size: Values, columns: Map<string, Values>, ids: (string | null)[] | null, from: number, until: number}} Model
@@ -103,8 +104,9 @@ function buildRun(model, info, index) {
     if (values) copied.set(name, values);
   }
   const { busy, waiting } = load(all, arrival, wait);
+  const down = outages(model, index);
   return { index, label: info.label, info, packed: !info.placements, ran, start, arrival, wait, run, end, slowdown, held, all, ofJob,
-    busy, waiting, byStart, copied };
+    busy, waiting, down, out: idle(all, down, !info.placements), byStart, copied };
 }
 
 /** Indices of the numbers in ascending order, without NaN; equal numbers in order of their indices. @param {Float64Array} values */
@@ -132,14 +134,25 @@ export function orderBy(values) {
 /** The recorded allocations. @param {Model} model @param {number} index @param {Float64Array} starts @param {Values} runs */
 function placed(model, index, starts, runs) {
   const of = (/** @type {string} */ name) => model.columns.get(`${index}.${name}`) ?? new Int32Array();
-  const [job, later, extra, counts, gaps, lengths] = ["of", "later", "extra", "counts", "gaps", "lengths"].map(of);
-  const count = job.length;
-  const start = new Float64Array(count), end = new Float64Array(count);
+  const [job, later, extra] = ["of", "later", "extra"].map(of);
+  const start = Float64Array.from(job, (one, i) => starts[one] + later[i]);
+  const end = start.map((from, i) => from + runs[job[i]] + extra[i]);
+  return { ...taken(model, `${index}.`, start, end), job, rows: model.machine.points };
+}
+
+/** The processors out of service. @param {Model} model @param {number} index */
+function outages(model, index) {
+  const start = Float64Array.from(model.columns.get(`${index}.down_from`) ?? []);
+  return taken(model, `${index}.down_`, start, Float64Array.from(model.columns.get(`${index}.down_until`) ?? [], (until) => (until === until ? until : Infinity)));
+}
+
+/** Rows that the page has as ranges. @param {Model} model @param {string} prefix @param {Float64Array} start @param {Float64Array} end @returns {Rows} */
+function taken(model, prefix, start, end) {
+  const [counts, gaps, lengths] = ["counts", "gaps", "lengths"].map((name) => model.columns.get(prefix + name) ?? new Int32Array());
+  const count = start.length;
   const first = new Int32Array(count + 1), points = new Int32Array(count);
   const from = new Int32Array(gaps.length), until = new Int32Array(gaps.length);
   for (let i = 0; i < count; i++) {
-    start[i] = starts[job[i]] + later[i];
-    end[i] = start[i] + runs[job[i]] + extra[i];
     first[i + 1] = first[i] + counts[i];
     for (let r = first[i], row = 0; r < first[i + 1]; r++) {
       from[r] = row + gaps[r];
@@ -147,7 +160,39 @@ function placed(model, index, starts, runs) {
       points[i] += until[r] - from[r];
     }
   }
-  return { count, job, start, end, first, from, until, points, index: new Intervals(start, end), rows: model.machine.points };
+  return { count, start, end, first, from, until, points, index: new Intervals(start, end) };
+}
+
+/** The number of rows that are out of service and that no job holds, over time. @param {Allocations} all @param {Rows} down @param {boolean} packed */
+function idle(all, down, packed) {
+  const times = [], values = [];
+  if (!packed && down.count > 0) {
+    const held = new Int32Array(all.rows), out = new Int32Array(all.rows);
+    const ends = [all.count, 2 * all.count, 2 * all.count + down.count];
+    const at = new Float64Array(ends[2] + down.count);
+    at.set(all.start);
+    at.set(all.end, ends[0]);
+    at.set(down.start, ends[1]);
+    at.set(down.end.map((end) => (end < Infinity ? end : NaN)), ends[2]);
+    let rows = 0, before = NaN;
+    for (const event of orderBy(at)) {
+      if (at[event] !== before) {
+        times.push(before = at[event]);
+        values.push(rows);
+      }
+      const [of, counts, first, by] = event < ends[0] ? [all, held, 0, 1] : event < ends[1] ? [all, held, ends[0], -1]
+        : event < ends[2] ? [down, out, ends[1], 1] : [down, out, ends[2], -1];
+      for (let r = of.first[event - first]; r < of.first[event - first + 1]; r++) {
+        for (let row = of.from[r]; row < of.until[r]; row++) {
+          if (out[row] > 0 && held[row] === 0) rows -= 1;
+          counts[row] += by;
+          if (out[row] > 0 && held[row] === 0) rows += 1;
+        }
+      }
+      values[values.length - 1] = rows;
+    }
+  }
+  return new Steps(Float64Array.from(times), Float64Array.from(values));
 }
 
 /**
@@ -191,12 +236,7 @@ function packed(model, held, starts, ends, order) {
 
 /** Adds a range to sorted free ranges. @param {[number, number][]} free @param {number} from @param {number} until */
 function released_(free, from, until) {
-  let low = 0, high = free.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (free[middle][0] < from) low = middle + 1;
-    else high = middle;
-  }
+  const low = lowerBound(free, from, (range) => range[0]);
   const joinsLeft = low > 0 && free[low - 1][1] === from, joinsRight = low < free.length && free[low][0] === until;
   if (joinsLeft && joinsRight) {
     free[low - 1][1] = free[low][1];

@@ -97,9 +97,11 @@ function reasons(app, job) {
   const wait = run.wait[job];
   if (wait === 0) return [element("h3", {}, "Why it waited"), element("p", {}, "It did not wait.")];
   const { need, enough, most } = freeDuringWait(model, run, job);
+  // Rows of packed jobs are not processors: how many are out of service and free is not known.
+  const known = run.info.outages_known && !(run.packed && run.down.count > 0);
   const { started, overtook } = startedMeanwhile(run, job);
   const lines = [
-    enough === 0
+    !known ? `It waited ${duration(wait)}. It needs ${grouped(need)} ${counted(unit, need)}.` : enough === 0
       ? `It waited ${duration(wait)}. It needs ${grouped(need)} ${counted(unit, need)}; at most ${grouped(most)} were free.`
       : `It waited ${duration(wait)}. It needs ${grouped(need)} ${counted(unit, need)}; so many were free for ${duration(enough)} of its wait ` +
         `(${grouped((100 * enough) / wait)} %): other jobs, reservations or the shape of the free ${unit} held it back then.`,

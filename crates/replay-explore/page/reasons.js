@@ -1,5 +1,7 @@
 // Why a job waited: the jobs whose ends freed its processors, and the jobs that started before it.
 
+import { upperBound } from "./intervals.js";
+
 /** @typedef {import("./model.js").Run} Run_ @typedef {import("./model.js").Model} Model_ */
 
 /**
@@ -53,23 +55,16 @@ export function startedMeanwhile(run, job) {
 }
 
 /**
- * Free points over the wait of a job: the least and the most, and the share of the wait with enough free points.
+ * Points that are free and in service over the wait of a job: the least and the most, and the share of the wait with enough of them.
  * @param {Model_} model @param {Run_} run @param {number} job
  */
 export function freeDuringWait(model, run, job) {
   const need = Math.ceil(run.held[job] / model.machine.per_point);
   const [from, until] = [run.arrival[job], run.start[job]];
-  const steps = run.busy;
   let enough = 0, most = 0, least = Infinity;
   for (let at = from; at < until; ) {
-    const free = model.machine.points - steps.at(at);
-    let low = 0, high = steps.times.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (steps.times[middle] <= at) low = middle + 1;
-      else high = middle;
-    }
-    const next = Math.min(low < steps.times.length ? steps.times[low] : until, until);
+    const free = model.machine.points - run.busy.at(at) - run.out.at(at);
+    const next = Math.min(until, ...[run.busy, run.out].map(({ times }) => times[upperBound(times, at)] ?? until));
     if (free >= need) enough += next - at;
     most = Math.max(most, free);
     least = Math.min(least, free);

@@ -24,7 +24,7 @@ export class JobTable {
   /** Draws the head and the rows. */
   draw() {
     const { app } = this, { view } = app;
-    const widths = app.columns.map(({ name, time }) => (time ? 146 : Math.max(88, title(name).length * 8 + 22)));
+    const widths = app.columns.map(({ name, time, unit }) => (time ? (app.model.epoch === null ? 146 : 170) : Math.max(unit === "s" ? 104 : 88, title(name).length * 8 + 22)));
     const width = widths.reduce((sum, one) => sum + one, 0);
     const grid = `grid-template-columns:${widths.map((one) => `minmax(${one}px,${one}fr)`).join(" ")};min-width:${width}px`;
     this.head.setAttribute("style", grid);

@@ -125,6 +125,7 @@ export class TimeLine {
       const y = Math.round(strip.y * ratio);
       context.fillStyle = colours.bars;
       context.fillRect(Math.round(GUTTER * ratio), y, pixels, scene.height);
+      this.drawOutages(context, strip, ratio);
       if (!this.tiles.draw(context, scene, Math.round(GUTTER * ratio), y, pixels, view.left)) this.complete = false;
       return scene;
     });
@@ -145,7 +146,7 @@ export class TimeLine {
       context.stroke();
       context.fillStyle = colours.soft;
       context.textAlign = "left";
-      context.fillText(tick.text, x + 3, AXIS / 2);
+      if (x + 3 + context.measureText(tick.text).width <= this.width) context.fillText(tick.text, x + 3, AXIS / 2);
     }
     for (const strip of this.strips) {
       if (strip.kind === "bars") this.drawBars(context, strip);
@@ -191,6 +192,25 @@ export class TimeLine {
     context.strokeRect(GUTTER + 0.5, strip.y + 0.5, this.plot() - 1, strip.height - 1);
     this.label(context, strip, isLoad ? "busy" : "waiting");
     this.label(context, strip, isLoad ? "100 %" : grouped(top, top < 10 && top % 1 > 0 ? 1 : 0), 14);
+  }
+
+  /** Processors out of service, below the bars. @param {CanvasRenderingContext2D} context in device pixels @param {Strip} strip @param {number} ratio */
+  drawOutages(context, strip, ratio) {
+    const { down, packed } = strip.run;
+    if (packed) return;
+    context.save();
+    context.beginPath();
+    context.rect(GUTTER * ratio, strip.y * ratio, this.plot() * ratio, strip.height * ratio);
+    context.clip();
+    context.fillStyle = hatch(context, this.app.colours.out);
+    down.index.overlapping(this.app.view.left, this.time(this.width), (i) => {
+      const x0 = Math.max(this.x(down.start[i]), GUTTER), x1 = Math.max(Math.min(this.x(down.end[i]), this.width), x0 + 1);
+      for (let r = down.first[i]; r < down.first[i + 1]; r++) {
+        const [y0, y1] = [this.y(strip, down.from[r]), this.y(strip, down.until[r])];
+        context.fillRect(x0 * ratio, y0 * ratio, (x1 - x0) * ratio, (y1 - y0) * ratio);
+      }
+    });
+    context.restore();
   }
 
   /** Names of bars that are large enough, and rows. @param {CanvasRenderingContext2D} context @param {Strip} strip */
@@ -407,6 +427,8 @@ export class TimeLine {
     if (run.packed) notes.push("rows are packed and do not show processors: the run has no placements (--placements writes them)");
     else if (model.machine.moves) notes.push("rows are slots, host by host; jobs share hosts, and the slot that a job has on its host is arbitrary");
     else notes.push(`rows are ${model.machine.unit} ${model.machine.order}`);
+    if (!run.info.outages_known) notes.push("processors out of service are drawn as free, because the file of the outages could not be read");
+    else if (run.down.count > 0) notes.push(run.packed ? "processors out of service are not shown" : `hatched ${model.machine.unit} are out of service`);
     if (this.app.colouringOf(run).shared) notes.push("distant jobs may share a colour");
     return notes;
   }
@@ -418,6 +440,21 @@ export function eventBeside(run, at, direction) {
   const { times } = run.waiting;
   const index = direction > 0 ? upperBound(times, at) : lowerBound(times, at) - 1;
   return times[Math.min(Math.max(index, 0), times.length - 1)] ?? at;
+}
+
+/** Diagonal lines of a colour. @param {CanvasRenderingContext2D} context @param {string} colour */
+export function hatch(context, colour) {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 6;
+  const lines = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  lines.strokeStyle = colour;
+  lines.lineWidth = 1.5;
+  for (const x of [-6, 0, 6]) {
+    lines.moveTo(x - 1, 7);
+    lines.lineTo(x + 7, -1);
+  }
+  lines.stroke();
+  return context.createPattern(canvas, "repeat") ?? colour;
 }
 
 /** A colour of the table as CSS. @param {import("./palette.js").Colouring} of @param {number} job */

@@ -3,6 +3,7 @@
 use polars::prelude::DataFrame;
 
 use crate::{PageError, RunTables};
+use replay_engine::simulation::Outages;
 use replay_experiment::files::ResultFolder;
 use replay_output::report::manifest::StoredManifest;
 use replay_results::compare::REPLAYED;
@@ -58,7 +59,7 @@ impl RunFolder {
         &self.runs
     }
 
-    /// Returns the tables of one run.
+    /// Returns the tables of one run, without outages.
     ///
     /// # Errors
     /// [`PageError`] if a table lacks the column of runs.
@@ -71,6 +72,7 @@ impl RunFolder {
             jobs: part(&self.jobs)?,
             placements: self.placements.as_ref().map(part).transpose()?,
             explained: Vec::new(),
+            outages: Some(Outages::NONE),
         })
     }
 }

@@ -19,6 +19,7 @@ pub use folder::RunFolder;
 
 use columns::Columns;
 use machine::Rows;
+use replay_engine::simulation::Outages;
 use replay_engine::topology::Topology;
 use replay_engine::workload::Notation;
 use replay_experiment::files::ResultError;
@@ -79,6 +80,8 @@ pub struct RunTables {
     pub placements: Option<DataFrame>,
     /// Explanations of jobs.
     pub explained: Vec<Explanation>,
+    /// Processors out of service; `None` if the run had outages and their file cannot be read.
+    pub outages: Option<Outages>,
 }
 
 /// Why a job started at its time and on its processors.
@@ -145,7 +148,7 @@ pub enum PageError {
 }
 
 impl RunTables {
-    /// Returns the tables of a run that kept its jobs. Without allocations, the tables have no placements.
+    /// Returns the tables of a run that kept its jobs, without outages. Without allocations, the tables have no placements.
     ///
     /// # Errors
     /// [`PolarsError`](polars::prelude::PolarsError) never for the tables of the project; see [`frame()`].
@@ -154,7 +157,8 @@ impl RunTables {
         let allocations: Vec<_> = result.allocation_rows().collect();
         let placements = (!allocations.is_empty()).then(|| frame(&allocations)).transpose()?;
         let (key, run) = (result.key.clone(), frame([result])?);
-        Ok(Self { key, from: None, run, jobs: frame(&jobs)?, placements, explained })
+        let (jobs, outages) = (frame(&jobs)?, Some(Outages::NONE));
+        Ok(Self { key, from: None, run, jobs, placements, explained, outages })
     }
 
     /// Leaves out the processors of the jobs, and the measures of their placements.

@@ -9,6 +9,7 @@ use crate::columns::Columns;
 use crate::machine::Rows;
 use crate::{PageError, RunTables};
 use replay_engine::metrics::{Allocation, JobMeasures, Placement, Submitted};
+use replay_engine::simulation::Outages;
 use replay_engine::table::Table;
 use replay_engine::workload::Notation;
 use replay_experiment::{RunKey, RunResult};
@@ -175,6 +176,9 @@ fn of_run(
         let table = Placements { at, starts: &starts, lasts: &lasts, places, jobs };
         table.add(placements, rows, columns)?;
     }
+    if let Some(outages) = &run.outages {
+        add_outages(at, outages, rows, columns);
+    }
     let explained: Map<String, Value> =
         run.explained.iter().map(|one| (one.job.to_string(), json!(one.steps))).collect();
     let key = &run.key;
@@ -189,6 +193,7 @@ fn of_run(
         "placements": run.placements.is_some(),
         "metrics": metrics(&run.run),
         "explained": explained,
+        "outages_known": run.outages.is_some(),
     }))
 }
 
@@ -266,36 +271,73 @@ impl Placements<'_> {
             on.dedup();
             all[i] = (at, on);
         }
-        let [mut job, mut later, mut longer, mut counts, mut gaps, mut lengths] =
-            [(); 6].map(|()| Vec::new());
-        let mut busy = Vec::new();
+        let [mut job, mut later, mut longer] = [(); 3].map(|()| Vec::new());
+        let (mut busy, mut ranges) = (Vec::new(), Ranges::default());
         for i in order {
             let (at, on) = &mut all[i];
             rows.share_hosts(on, [starts[i], ends[i]], &mut busy);
             job.push(self.places[*at] as i64);
             later.push(starts[i] - self.starts[*at]);
             longer.push(ends[i] - starts[i] - self.lasts[*at]);
-            let mut free = 0;
-            let before = gaps.len();
-            for range in on.chunk_by(|a, b| a + 1 == *b) {
-                gaps.push(i64::from(range[0]) - free);
-                lengths.push(range.len() as i64 - 1);
-                free = i64::from(range[0]) + range.len() as i64;
-            }
-            counts.push((gaps.len() - before) as i64);
+            ranges.push(on);
         }
-        for (name, values) in [
-            ("of", &job),
-            ("later", &later),
-            ("extra", &longer),
-            ("counts", &counts),
-            ("gaps", &gaps),
-            ("lengths", &lengths),
-        ] {
+        for (name, values) in [("of", &job), ("later", &later), ("extra", &longer)] {
             columns.integers(format!("{}.{name}", self.at), values);
         }
+        ranges.add(&format!("{}.", self.at), columns);
         Ok(())
     }
+}
+
+/// Sets of rows as ranges.
+#[derive(Default)]
+struct Ranges {
+    counts: Vec<i64>,
+    gaps: Vec<i64>,
+    lengths: Vec<i64>,
+}
+
+impl Ranges {
+    /// Appends a set; `rows` must be in ascending order, without duplicates.
+    fn push(&mut self, rows: &[u32]) {
+        let (before, mut free) = (self.gaps.len(), 0);
+        for range in rows.chunk_by(|a, b| a + 1 == *b) {
+            self.gaps.push(i64::from(range[0]) - free);
+            self.lengths.push(range.len() as i64 - 1);
+            free = i64::from(range[0]) + range.len() as i64;
+        }
+        self.counts.push((self.gaps.len() - before) as i64);
+    }
+
+    /// Adds the columns, whose names begin with `prefix`.
+    fn add(&self, prefix: &str, columns: &mut Columns) {
+        for (name, values) in
+            [("counts", &self.counts), ("gaps", &self.gaps), ("lengths", &self.lengths)]
+        {
+            columns.integers(format!("{prefix}{name}"), values);
+        }
+    }
+}
+
+/// Adds the windows in which processors are out of service, in order of their starts.
+fn add_outages(at: usize, outages: &Outages, rows: &Rows, columns: &mut Columns) {
+    if outages.is_empty() {
+        return;
+    }
+    let mut windows: Vec<_> = outages.windows.iter().collect();
+    windows.sort_by_key(|window| window.from);
+    let mut ranges = Ranges::default();
+    for window in &windows {
+        let on = window.nodes.iter().filter_map(|node| rows.of(i64::from(node.0)));
+        let mut on: Vec<u32> = on.collect();
+        on.sort_unstable();
+        ranges.push(&on);
+    }
+    let from: Vec<_> = windows.iter().map(|window| window.from).collect();
+    let until: Vec<_> = windows.iter().map(|window| window.until).collect();
+    columns.integers(format!("{at}.down_from"), &from);
+    columns.optional(format!("{at}.down_until"), &until);
+    ranges.add(&format!("{at}.down_"), columns);
 }
 
 fn column<'a>(table: &'a DataFrame, name: &str) -> Result<&'a Column, PageError> {

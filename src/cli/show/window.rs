@@ -1,4 +1,4 @@
-//! A window of a run as bars over time or as a film, and a whole run as events.
+//! A window of a run as bars over time, and a whole run as events.
 
 use replay_centre::CurveOptions;
 use std::io::{BufWriter, Write};
@@ -20,11 +20,9 @@ use replay_engine::topology::{NodeId, Topology};
 use replay_engine::workload::{Notation, TraceTime};
 use replay_experiment::fragmentation::{FreeSpace, fragmentation};
 use replay_experiment::resolve::ResolvedGrid;
-use replay_experiment::{Cell, Measure, RunContext, RunResult, WithRun, files, run_cell};
-use replay_output::plot::{
-    Areas, Bar, Film, FilmJob, Gantt, JobNames, Line, Lines, Plots, Point, save,
-};
-use replay_output::report::machine::{ABSENT, Sheets, leaves};
+use replay_experiment::{Cell, Measure, RunContext, RunResult, WithRun, run_cell};
+use replay_output::plot::{Areas, Bar, Gantt, JobNames, Line, Lines, Plots, Point, save};
+use replay_output::report::machine::{Sheets, leaves};
 use replay_output::report::{Sheet, Shown, perfetto};
 use replay_results::FrameError;
 
@@ -62,21 +60,10 @@ impl std::str::FromStr for Window {
     }
 }
 
-/// Kind of picture of a window.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Drawn {
-    /// Bars.
-    Gantt,
-    /// An animation.
-    Film,
-}
-
-/// Maximum number of bars of a figure, and of jobs of a film.
+/// Maximum number of bars of a figure.
 const MOST: usize = 200_000;
 /// Maximum number of rows of the table named fragmentation.
 const INSTANTS: usize = 2_000;
-/// Duration of a film in seconds.
-const DURATION: u32 = 20;
 
 /// Runs the cell and records its allocations; `None` if the run was interrupted.
 fn ran(cell: &Cell, quiet: bool) -> Result<Option<RunResult>, Failure> {
@@ -103,22 +90,16 @@ fn within_run(run: &RunResult, [from, until]: [i64; 2]) -> [i64; 2] {
 /// Draws a window of the cell, limited to the time of the run.
 ///
 /// # Errors
-/// A usage error if the window has no job or too many bars, or if there is no folder for a film.
+/// A usage error if the window has no job or too many bars.
 pub fn draw(
     session: &mut Session,
     loaded: &ResolvedGrid,
     cell: &Cell,
     notation: Notation,
-    drawn: Drawn,
     window: [i64; 2],
 ) -> Result<Exit, Failure> {
-    if drawn == Drawn::Film && session.folder().is_none() {
-        let message = "--film: needs --out DIR for the file of the film";
-        return Err(Failure::usage_message(message));
-    }
     let mut tally = Tally::of("pictures", 1);
-    let mut part =
-        WindowView { loaded, cell, notation, drawn, window, run: None, spaces: Vec::new() };
+    let mut part = WindowView { loaded, cell, notation, window, run: None, spaces: Vec::new() };
     if let Some(mut run) = ran(cell, session.is_quiet())? {
         let whole = window;
         let window = within_run(&run, window);
@@ -133,10 +114,7 @@ pub fn draw(
             let message = format!("no job has processors between {from} and {until}");
             return Err(Failure::usage_message(message));
         }
-        let bars = match drawn {
-            Drawn::Gantt => part.bars(&run).len(),
-            Drawn::Film => run.allocations.len(),
-        };
+        let bars = part.bars(&run).len();
         if bars > MOST {
             let (bars, most) = (grouped(bars as u64), grouped(MOST as u64));
             let message =
@@ -190,7 +168,6 @@ struct WindowView<'a> {
     loaded: &'a ResolvedGrid,
     cell: &'a Cell,
     notation: Notation,
-    drawn: Drawn,
     window: [i64; 2],
     run: Option<RunResult>,
     spaces: Vec<FreeSpace>,
@@ -266,37 +243,6 @@ impl WindowView<'_> {
             None => String::new(),
         };
         format!("{jobs} {span}; distant jobs may share a colour{ids}")
-    }
-
-    fn film(&self, run: &RunResult) -> Film {
-        let sheets = Sheets::of(&self.cell.trace.topology);
-        let mut places = vec![0; self.cell.trace.topology.processors()];
-        for (place, processor) in sheets.processors().enumerate() {
-            if let Some(at) = places.get_mut(processor) {
-                *at = place;
-            }
-        }
-        let scene = |one: &Allocation| FilmJob {
-            job: one.job,
-            start: one.start,
-            end: one.end,
-            places: one.nodes.iter().map(|node| places[node.index()]).collect(),
-        };
-        Film {
-            title: self.title(),
-            subtitle: self.subtitle(run),
-            window: self.window,
-            duration: DURATION,
-            sides: sheets.sides,
-            rows: sheets.row_names().to_vec(),
-            absent: match sheets.row_names().is_empty() {
-                true => Vec::new(),
-                false => sheets.processors().map(|processor| processor == ABSENT).collect(),
-            },
-            slices: (0..sheets.sides[2]).filter_map(|slice| sheets.slice_name(slice)).collect(),
-            names: ids_of(&self.notation, run.allocations.iter().map(|one| one.job)),
-            jobs: run.allocations.iter().map(scene).collect(),
-        }
     }
 
     /// Returns the figure of the free processors over time, with the largest free box and the largest connected free
@@ -406,37 +352,25 @@ impl<'b> Results for WindowRows<'_, 'b> {
 
     fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
         let Some(run) = &self.part.run else { return Ok(Vec::new()) };
-        let mut paths: Vec<PathBuf> = match self.part.drawn {
-            Drawn::Gantt => {
-                let figure = Gantt {
-                    title: self.part.title(),
-                    subtitle: vec![self.part.subtitle(run)],
-                    window: self.part.window,
-                    epoch: self.part.notation.epoch,
-                    processors: self.part.cell.trace.topology.processors(),
-                    order: self.part.order().0,
-                    leaves: {
-                        let mut first = self.part.cell.trace.topology.processors();
-                        let leaves = self.part.leaves().into_iter().map(|(name, nodes)| {
-                            first -= nodes.len();
-                            (first, name.to_string())
-                        });
-                        let mut leaves: Vec<(usize, String)> = leaves.collect();
-                        leaves.reverse();
-                        leaves
-                    },
-                    names: ids_of(&self.part.notation, run.allocations.iter().map(|one| one.job)),
-                    bars: self.part.bars(run),
-                };
-                save(plots, "gantt", &figure)?
-            }
-            Drawn::Film => {
-                std::fs::create_dir_all(plots.dir())?;
-                let path = plots.dir().join("film.svg");
-                files::write(&path, self.part.film(run).svg(&plots.style())?.as_bytes())?;
-                vec![path]
-            }
+        let mut first = self.part.cell.trace.topology.processors();
+        let leaves = self.part.leaves().into_iter().map(|(name, nodes)| {
+            first -= nodes.len();
+            (first, name.to_string())
+        });
+        let mut leaves: Vec<(usize, String)> = leaves.collect();
+        leaves.reverse();
+        let figure = Gantt {
+            title: self.part.title(),
+            subtitle: vec![self.part.subtitle(run)],
+            window: self.part.window,
+            epoch: self.part.notation.epoch,
+            processors: self.part.cell.trace.topology.processors(),
+            order: self.part.order().0,
+            leaves,
+            names: ids_of(&self.part.notation, run.allocations.iter().map(|one| one.job)),
+            bars: self.part.bars(run),
         };
+        let mut paths = save(plots, "gantt", &figure)?;
         if self.part.spaces.len() > 1 {
             paths.extend(save(plots, "fragmentation", &self.part.free_space())?);
         }

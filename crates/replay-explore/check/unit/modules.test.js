@@ -11,7 +11,7 @@ import { compileFilter } from "../../page/filter.js";
 import { colouring, HIDDEN } from "../../page/palette.js";
 import { Raster } from "../../page/raster.js";
 import { buildModel, orderBy } from "../../page/model.js";
-import { freedFor, neighbours, startedMeanwhile } from "../../page/reasons.js";
+import { freedFor, freeDuringWait, neighbours, startedMeanwhile } from "../../page/reasons.js";
 import { fittingLevel, fragment, parseFragment, secondsPerPixel } from "../../page/view.js";
 
 const info = (name, length, more = {}) =>
@@ -115,16 +115,16 @@ test("the view survives its address", () => {
   assert.ok(secondsPerPixel(fittingLevel(86400, 1000) - 1) * 1000 < 86400);
 });
 
-/** A run of four jobs on two processors; placements optional. */
-function small(placements) {
+/** A run of four jobs on two processors; placements and more columns optional. */
+function small(placements, more = {}) {
   const machine = { name: "2x1", kind: "grid", unit: "processors", moves: false, points: 2, per_point: 1, order: "along a Hilbert curve",
     sides: [2, 1, 1], wrapped: [false, false, false], row_names: [], slice_names: [], groups: [], layout: null };
   const columns = new Map(Object.entries({
     rows: [0, 1], cells: [0, 1], link_counts: [1, 1], links: [1, -1], job: [1, 2, 3, 4], submit: [0, 0, 1, 2], size: [1, 1, 2, 1],
     run: [10, 4, 5, 1], "0.wait": [0, 0, 9, 2], ...(placements
-      ? { "0.of": [0, 1, 3, 2], "0.later": [0, 0, 0, 0], "0.extra": [0, 0, 0, 0], "0.counts": [1, 1, 1, 1], "0.gaps": [0, 1, 1, 0], "0.lengths": [0, 0, 0, 1] } : {}),
-  }).map(([name, values]) => [name, Int32Array.from(values)]));
-  const header = { version: "0", trace: "t", epoch: null, jobs: 4, machine, runs: [{ label: "a", placements, metrics: [], explained: {} }] };
+      ? { "0.of": [0, 1, 3, 2], "0.later": [0, 0, 0, 0], "0.extra": [0, 0, 0, 0], "0.counts": [1, 1, 1, 1], "0.gaps": [0, 1, 1, 0], "0.lengths": [0, 0, 0, 1] } : {}), ...more,
+  }).map(([name, values]) => [name, ArrayBuffer.isView(values) ? values : Int32Array.from(values)]));
+  const header = { version: "0", trace: "t", epoch: null, jobs: 4, machine, runs: [{ label: "a", placements, metrics: [], explained: {}, outages_known: true }] };
   return buildModel(header, columns, new Map());
 }
 
@@ -138,6 +138,18 @@ test("jobs wait for the ends of the jobs on their processors", () => {
   assert.deepEqual([...neighbours(model, run, run.ofJob[0], 4)].map((i) => run.all.job[i]), [3]);
   assert.deepEqual([run.busy.at(0), run.busy.at(4), run.busy.at(9), run.busy.at(10), run.busy.at(15)], [2, 2, 1, 2, 0]);
   assert.deepEqual([run.waiting.at(0), run.waiting.at(1), run.waiting.at(2), run.waiting.at(4), run.waiting.at(10)], [0, 1, 2, 1, 0]);
+});
+
+test("processors out of service are not free", () => {
+  // Processor 1 is out of service from 5 to 10, and processor 0 from 14 on, which job 3 holds until 15.
+  const down = { "0.down_from": [5, 14], "0.down_until": [10, NaN], "0.down_counts": [1, 1], "0.down_gaps": [1, 0], "0.down_lengths": [0, 0] };
+  const columns = Object.fromEntries(Object.entries(down).map(([name, values]) => [name, Float64Array.from(values)]));
+  const model = small(true, columns), [run] = model.runs;
+  assert.deepEqual([0, 4, 5, 9, 10, 14, 15, 99].map((at) => run.out.at(at)), [0, 0, 1, 1, 0, 0, 1, 1]);
+  // Job 3 waits from 1 to 10; processor 1 has no job from 5 on.
+  const [wait, without] = [model, small(true)].map((one) => freeDuringWait(one, one.runs[0], 2));
+  assert.deepEqual([wait.most, wait.least, without.most], [0, 0, 1]);
+  assert.equal(small(false, columns).runs[0].out.at(6), 0);
 });
 
 test("jobs without processors get free rows", () => {

@@ -19,7 +19,6 @@
 //! | [`Candidates`] | the candidates of one decision, with their shells and the weights in their tie values |
 //! | [`Gantt`] | the job on each processor over time |
 //! | [`Shifts`] | the differences of start times between two schedules |
-//! | [`Film`] | the job on each processor over time, as an animated SVG |
 //! | [`Convergence`] | the best improvement of searches against the work done |
 //! | [`Surface`] | the best improvement found by a search, one map per scan radius |
 //!
@@ -49,7 +48,6 @@ mod edge;
 mod error;
 mod figure;
 mod figure_style;
-mod film;
 mod gallery;
 mod gantt;
 mod header;
@@ -94,7 +92,6 @@ pub use edge::Edge;
 pub use error::PlotError;
 pub use figure::Figure;
 pub use figure_style::{FigureSize, FigureStyle, FontSize, Page, Plots};
-pub use film::{Film, FilmJob};
 pub use gallery::gallery;
 pub use gantt::{Bar, Gantt};
 pub use header::Head;

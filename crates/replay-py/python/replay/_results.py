@@ -32,7 +32,7 @@ _NOT_OF_RUN = {"alloc", "policy", "from_", "jobs", "days", "max_errors", "no_job
 RUN_OPTIONS = [name for name in _options.keywords("run") if name not in _NOT_OF_RUN]
 # Options that also determine what `show` and `explain` show.
 _OF_SHOW = ["oversize", "deps", "down", "down_rule", "down_walls", "node_map", "strict", "scale_load"]
-SHOW_OPTIONS = ["candidates", "gantt", "film", "figure_size", "font_size", "no_title"]
+SHOW_OPTIONS = ["candidates", "gantt", "figure_size", "font_size", "no_title"]
 
 
 class Explanation(str):
@@ -132,7 +132,6 @@ class Run:
         # Options of `replay show`, generated:
         candidates: bool = False,
         gantt: str | None = None,
-        film: str | None = None,
         figure_size: str | None = None,
         font_size: float | str | None = None,
         no_title: bool = False,

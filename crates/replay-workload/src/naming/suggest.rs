@@ -5,7 +5,8 @@
 const LONGEST_WORD: usize = 64;
 
 /// Names that an earlier version accepted. An entry has the kind of the name, the name, and what to use instead.
-const RETIRED: [[&str; 3]; 2] = [
+const RETIRED: [[&str; 3]; 3] = [
+    ["option", "film", "'--film' was removed: the page of replay explore plays a run"],
     [
         "parameter",
         "engine",
@@ -19,7 +20,7 @@ const RETIRED: [[&str; 3]; 2] = [
 ];
 
 /// Returns what to use instead of a name that an earlier version accepted; `None` for any other name. `kind` is
-/// "parameter" or "suite".
+/// "option", "parameter" or "suite".
 pub fn retired(kind: &str, name: &str) -> Option<&'static str> {
     let entry = RETIRED.iter().find(|[of, retired, _]| *of == kind && *retired == name);
     entry.map(|[.., instead]| *instead)

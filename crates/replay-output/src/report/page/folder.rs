@@ -26,7 +26,21 @@ pub struct Folder {
     /// Comparison of the top strategy with the other strategies, for each setting; empty until
     /// [`compare_top_strategies`](super::compare_top_strategies) has computed the comparisons.
     pub comparisons: Vec<Option<TopStrategyComparison>>,
+    /// Page of `explore` about the runs; `None` if the directory has no table of jobs.
+    pub explore: Option<ExplorePage>,
 }
+
+/// Page of `replay explore` about the runs of a directory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ExplorePage {
+    /// The directory has the page; the text is its address relative to the report.
+    Written(String),
+    /// The directory has no page, but the table of jobs.
+    Absent,
+}
+
+/// Name of the page of `explore` in a directory of results.
+pub const EXPLORE_PAGE: &str = "explore.html";
 
 /// Error from reading a directory for the page.
 #[derive(Debug, thiserror::Error)]
@@ -121,7 +135,15 @@ impl Folder {
         }
         let name = folder.path().display().to_string();
         let figures = figures(folder, &listed)?;
-        Ok(Self { name, manifest, tables: read, missing, figures, comparisons: Vec::new() })
+        Ok(Self {
+            name,
+            manifest,
+            tables: read,
+            missing,
+            figures,
+            comparisons: Vec::new(),
+            explore: None,
+        })
     }
 }
 

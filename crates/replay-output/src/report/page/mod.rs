@@ -10,7 +10,7 @@ mod verdict;
 
 use std::fmt::Write;
 
-pub use folder::{Folder, FolderError, checks, is_published};
+pub use folder::{EXPLORE_PAGE, ExplorePage, Folder, FolderError, checks, is_published};
 pub use top_strategy::TopStrategyComparison;
 pub use verdict::{JobComparisons, compare_top_strategies, is_ranking, searched, sentences};
 
@@ -96,6 +96,9 @@ fn section(page: &mut String, number: usize, folder: &Folder, left_out: &mut Vec
     for sentence in verdict::sentences(&folder.tables, comparisons) {
         let _ = writeln!(page, "<p class=\"verdict\">{}</p>", escape(&sentence));
     }
+    if let Some(explore) = &folder.explore {
+        *page += &explore_line(&folder.name, explore);
+    }
     if !folder.missing.is_empty() {
         let files = escape(&folder.missing.join(", "));
         let _ = writeln!(page, "<p class=\"missing\">Missing from the directory: {files}.</p>");
@@ -114,6 +117,21 @@ fn section(page: &mut String, number: usize, folder: &Folder, left_out: &mut Vec
         *page += &drawn;
     }
     *page += "</div>\n</section>\n";
+}
+
+/// Returns the link to the page of `explore`, or the command that writes it.
+fn explore_line(name: &str, explore: &ExplorePage) -> String {
+    match explore {
+        ExplorePage::Written(address) => format!(
+            "<p><a href=\"{}\">Look into the runs</a>: schedule, machine, queue and jobs.</p>\n",
+            escape(address)
+        ),
+        ExplorePage::Absent => {
+            let page = quoted(&format!("{}/{EXPLORE_PAGE}", name.trim_end_matches('/')));
+            let command = format!("replay explore {} --write {page}", quoted(name));
+            format!("<p>To look into the runs: <code>{}</code></p>\n", escape(&command))
+        }
+    }
 }
 
 /// Lists the configuration that a manifest contains.

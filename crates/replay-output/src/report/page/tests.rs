@@ -72,6 +72,7 @@ fn folder(tables: &[(&str, &str)]) -> Folder {
         missing: vec!["lost.csv".to_string()],
         figures: vec![("a--b".to_string(), "<svg fill=\"#123\">50%</svg>".to_string())],
         comparisons: Vec::new(),
+        explore: None,
     }
 }
 

@@ -45,7 +45,8 @@ pub fn run_together(
         Arc::ptr_eq(&cell.trace, trace)
             && (&cell.scheduler, cell.seed) == (&first.scheduler, first.seed)
     };
-    let shares = measure.is_of_shared_replays() && trace.outages().is_empty();
+    let is_plain = trace.outages().is_empty() && trace.job_partitions().is_none();
+    let shares = measure.is_of_shared_replays() && is_plain;
     if !shares || !runs.iter().all(|(_, cell)| alike(cell)) {
         return None;
     }

@@ -21,6 +21,7 @@ fn id(number: u64) -> CellId {
         recorded: None,
         places: None,
         outages: None,
+        partitions: None,
         log_jobs: None,
     };
     configuration.id()

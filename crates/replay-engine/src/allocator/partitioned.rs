@@ -128,9 +128,7 @@ impl Allocator for Partitioned {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // Decisions depend on the free nodes of the partition of the job.
-        let supports_outages = false;
-        Capabilities { supports_outages, ..self.parts[0].allocator.capabilities() }
+        self.parts[0].allocator.capabilities()
     }
 
     fn bounds(&mut self, request: Request) -> Bounds {

@@ -55,6 +55,8 @@ impl PartitionField {
             let (number, name) = text.trim().split_once(char::is_whitespace)?;
             let name = name.trim().trim_start_matches([':', '=']).trim();
             let word = name.split_whitespace().next()?;
+            // A name that is a number would be taken for the number of another partition.
+            let word = Some(word).filter(|word| word.parse::<i64>().is_err())?;
             Some((number.trim_end_matches(':').parse().ok()?, word.to_string()))
         };
         entries.filter_map(|entry| name(&entry.value)).collect()

@@ -8,6 +8,7 @@
 //! seeds = "0..9"                  # default: 0
 //! oversize = "drop"               # jobs larger than the machine; default: the policy's rule
 //! deps = "honour"                 # jobs that follow others; default: ignore
+//! partitions = { field = "queue", define = ["1=0-63"] }  # nodes of each job; default: all nodes
 //! down = { file = "down.csv", rule = "drain", walls = false }  # processors out of service; default: none
 //! node-map = "map.csv"             # maps nodes to points (allocator recorded); default: by node number or name
 //! strict = false                   # stop if a log contradicts its machine (scheduler recorded)

@@ -247,10 +247,11 @@ fn partitioned(
     notices.line(format_args!("{name} on {machine}: {}", partitions.describe(&workload)));
     let PartitionedJobs { jobs, never, unknown } = partitions.accepted(&workload, machine);
     if !never.is_empty() {
-        let jobs = counted(never.values().sum::<u64>(), "job");
+        let left_out: u64 = never.values().sum();
+        let (jobs, whose) = (counted(left_out, "job"), if left_out == 1 { "its" } else { "their" });
         let reasons = never_text(&never);
         notices.line(format_args!(
-            "{name} on {machine}: {jobs} can never start in their partition and are left out: {reasons}"
+            "{name} on {machine}: {jobs} left out that can never start in {whose} partition: {reasons}"
         ));
     }
     if unknown > 0 {

@@ -10,6 +10,7 @@ trials!(
     strategies_without_partitions_have_messages,
     other_commands_reject_partitions,
     grid_files_have_partitions,
+    groups_have_the_waits_of_partitions_users_and_accounts,
 );
 
 /// A line of a trace: job, submission, run time, processors, limit, user, group, queue.
@@ -202,4 +203,35 @@ fn grid_files_have_partitions() {
     dir.replay("sweep w.toml --out p")
         .code(2)
         .says("\"line\" is not one of none, queue, partition");
+}
+
+fn groups_have_the_waits_of_partitions_users_and_accounts() {
+    let dir = dir();
+    let options = "--trace t.swf --machine 4x1 --alloc mc1x1 --sched easy --partitions queue --partition short=2-3 -q";
+    dir.replay(&format!("{options} --out o")).code(0);
+    dir.replay(&format!("sweep {options} --out s")).code(0);
+    let names = ["kind", "name", "jobs", "share", "mean_wait", "p90_wait", "mean_bounded_slowdown"];
+    // The jobs wait 0, 60, 120 and 0 s; they have 120, 120, 240 and 30 of 510 processor seconds.
+    let expected = [
+        ("partition", "short", [2.0, 240.0 / 510.0, 30.0, 54.0, 1.5]),
+        ("partition", "long", [2.0, 270.0 / 510.0, 60.0, 108.0, 2.0]),
+        ("user", "1", [2.0, 150.0 / 510.0, 30.0, 54.0, 1.5]),
+        ("user", "2", [2.0, 360.0 / 510.0, 60.0, 108.0, 2.0]),
+        ("account", "7", [4.0, 1.0, 45.0, 102.0, 1.75]),
+    ];
+    for folder in ["o", "s"] {
+        let text = String::from_utf8(dir.read(&format!("{folder}/groups.csv"))).expect("text");
+        let rows = columns(&text, &names);
+        assert_eq!(rows.len(), expected.len(), "{text}");
+        for (row, (kind, name, numbers)) in rows.iter().zip(expected) {
+            assert_eq!((row[0].as_str(), row[1].as_str()), (kind, name), "{folder}");
+            for (text, number) in row[2..].iter().zip(numbers) {
+                let found: f64 = text.parse().expect("a number");
+                assert!((found - number).abs() < 1e-6, "{folder} {kind} {name}: {text}, {number}");
+            }
+        }
+    }
+    // Without partitions, there is no such table.
+    dir.replay("--trace t.swf --machine 4x1 --alloc mc1x1 -q --out p").code(0);
+    assert!(!dir.path("p/groups.csv").exists());
 }

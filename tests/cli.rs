@@ -35,6 +35,7 @@ mod cli {
     pub mod out;
     pub mod outputs;
     pub mod parted;
+    pub mod partitions;
     pub mod place;
     pub mod placed;
     pub mod placements;
@@ -115,6 +116,7 @@ files!(
     stochastic,
     network,
     parted,
+    partitions,
     place,
     check_topology,
 );

@@ -16,7 +16,7 @@ use super::site::SiteRunArgs;
 use super::terminal::{Stdout, stdout};
 use super::write::{NamedOutput, OutputFile, check_apart, finish_all};
 use replay_engine::metrics::{Needs, RunMetrics};
-use replay_engine::workload::{Oversize, Policy, Shake, Workload};
+use replay_engine::workload::{Oversize, PartitionField, Policy, Shake, Workload};
 use replay_experiment::Measure;
 
 /// Arguments that select what is replayed, as typed.
@@ -132,6 +132,29 @@ pub struct GridArgs {
     #[arg(long, requires = "down", help_heading = "Trace", hide_short_help = true)]
     pub down_walls: bool,
 
+    /// Take the partitions of the jobs from this field of the trace [default: none].
+    ///
+    /// queue is field 15, partition is field 16. A job may start only on the nodes of its partition, and the scheduler
+    /// counts free processors in each partition. A partition without --partition has all nodes.
+    #[arg(long, value_enum, value_name = "FIELD", help_heading = "Trace", hide_short_help = true)]
+    pub partitions: Option<PartitionsArg>,
+
+    /// Define a partition: NAME=NODES[,tier=N][,max-time=TIME][,max-nodes=N]; may be repeated.
+    ///
+    /// NODES is all or a list of node numbers such as 0-15,20; partitions may overlap. NAME is a number of the field of
+    /// --partitions, or its name in the header of the trace (; Queue: 1 short). Jobs of a partition with a higher tier
+    /// (default 1) come first. A job that exceeds max-time (by field 9), max-nodes or the nodes of its partition is left
+    /// out and counted. With --sched slurm, factor=N sets the factor of the partition in the priority.
+    #[arg(long, value_name = "NAME=NODES", help_heading = "Trace", hide_short_help = true)]
+    pub partition: Vec<String>,
+
+    /// Treat jobs with an unknown partition or QOS by this rule.
+    ///
+    /// error: the first such job is an error. drop: such jobs are left out and counted. Without this option, a partition
+    /// of the trace without --partition has all nodes, and a name that a site does not have is an error.
+    #[arg(long, value_enum, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
+    pub unknown: Option<UnknownArg>,
+
     /// Map the nodes of a log to points, by a file node,x,y,z; for --alloc recorded.
     ///
     /// A log contains names of nodes but not their positions. Each line has a coordinate, from 0, for each dimension of
@@ -197,9 +220,69 @@ pub struct GridArgs {
     pub max_errors: usize,
 }
 
-/// Hides the options of outages and recorded placements in the help of a command that does not support them.
+impl GridArgs {
+    /// Returns whether an option of partitions is given.
+    pub fn has_partitions(&self) -> bool {
+        self.partitions.is_some() || !self.partition.is_empty() || self.unknown.is_some()
+    }
+}
+
+/// `--partitions`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PartitionsArg {
+    /// All jobs are in one partition.
+    #[default]
+    None,
+    /// Field 15 of the trace, the queue.
+    Queue,
+    /// Field 16 of the trace, the partition.
+    Partition,
+}
+
+impl PartitionsArg {
+    /// Returns the field.
+    pub fn field(self) -> PartitionField {
+        match self {
+            Self::None => PartitionField::None,
+            Self::Queue => PartitionField::Queue,
+            Self::Partition => PartitionField::Partition,
+        }
+    }
+}
+
+/// `--unknown`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnknownArg {
+    /// An unknown name is an error.
+    Error,
+    /// Jobs with an unknown name are left out and counted.
+    Drop,
+}
+
+impl UnknownArg {
+    /// Returns the value as typed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Drop => "drop",
+        }
+    }
+}
+
+/// Hides the options of outages, partitions and recorded placements in the help of a command that does not support them.
 pub fn hide_outage_options(command: clap::Command) -> clap::Command {
-    let refused = ["down", "down_rule", "down_walls", "node_map", "strict"];
+    let refused = [
+        "down",
+        "down_rule",
+        "down_walls",
+        "node_map",
+        "strict",
+        "partitions",
+        "partition",
+        "unknown",
+    ];
     refused.into_iter().fold(command, |command, id| command.mut_arg(id, |arg| arg.hide(true)))
 }
 

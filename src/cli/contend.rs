@@ -28,7 +28,9 @@ use super::strategy_selection;
 use super::strategy_selection::SENDING;
 use replay_engine::number::{counted, grouped};
 use replay_engine::registries::Registries;
-use replay_experiment::compatibility::{can_send, reject_outages, reject_recorded_scheduler};
+use replay_experiment::compatibility::{
+    can_send, reject_outages, reject_partitions, reject_recorded_scheduler,
+};
 use replay_experiment::contention::ranking::{Mean, Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::contention::{
     ContentionExperiment, ContentionRun, EstimatedPackets, Isolation, TOLERANCE, TraceError,
@@ -152,6 +154,7 @@ fn run_or_merge(
     }
     let GridArgs { down, node_map, strict, .. } = &args.grid;
     reject_outages(down.is_some(), node_map.is_some(), *strict)?;
+    reject_partitions(args.grid.has_partitions())?;
     if let Some(rule) = args.grid.deps.as_deref().filter(|rule| *rule != "ignore") {
         return Err(Failure::usage_message(format!(
             "--deps {rule} is for replays of traces (replay without a command, sweep, search)"

@@ -13,7 +13,7 @@ use super::print::{fields, fill, sheet_of_fields};
 use crate::{import, network};
 use replay_backlog::{Found, Outcome};
 use replay_engine::allocator::candidate_set::ScoredCandidate;
-use replay_engine::metrics::{Allocation, JobMeasures, OutageMetrics, SizeRow};
+use replay_engine::metrics::{Allocation, GroupRow, JobMeasures, OutageMetrics, SizeRow};
 use replay_engine::naming::Description;
 use replay_engine::naming::advice;
 use replay_engine::number::grouped;
@@ -428,6 +428,7 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<ShakenRow>(),
         TableInfo::of::<LogComparisonRow>(),
         TableInfo::of::<WithRun<'_, OutageMetrics>>(),
+        TableInfo::of::<WithRun<'_, GroupRow>>(),
         TableInfo::of::<HeldAllocation>(),
         TableInfo::of::<ScoredCandidate>(),
         TableInfo::of::<Step>(),

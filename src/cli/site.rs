@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, ValueEnum};
 
-use super::args::{GridArgs, RunArgs};
+use super::args::{GridArgs, RunArgs, UnknownArg};
 use super::exit::{Exit, Failure, eprint_line, eprint_warning};
 use super::print::FormatArg;
 use super::strategy_selection::notices;
@@ -18,11 +18,11 @@ use replay_engine::registries::Registries;
 use replay_engine::sanitize::excerpt;
 use replay_engine::table::{Table, write_csv, write_json_line};
 use replay_engine::topology::Topology;
-use replay_engine::workload::Workload;
+use replay_engine::workload::{PartitionField, Workload, partition_definitions};
 use replay_experiment::resolve::load_traces;
 use replay_output::report::{Align, Sheet};
 use replay_site::error::SiteError;
-use replay_site::jobs::{JobOptions, PartitionField, SiteJobs, Unknown, site_jobs};
+use replay_site::jobs::{JobOptions, SiteJobs, Unknown, site_jobs};
 use replay_site::outcome::{SiteJobRow, SiteRunRow, job_rows, run_row};
 use replay_site::partitions::partition;
 use replay_site::replay::{LimitRule, Replayed, replay};
@@ -35,28 +35,6 @@ const SLURM: &str = "slurm";
 
 /// Share of node time of jobs that share nodes, above which a warning is printed.
 const SHARED: f64 = 0.05;
-
-/// `--partitions`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
-pub enum PartitionsArg {
-    /// All jobs are in the default partition.
-    #[default]
-    None,
-    /// Field 15 of the trace, the queue.
-    Queue,
-    /// Field 16 of the trace, the partition.
-    Partition,
-}
-
-/// `--unknown`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
-pub enum UnknownArg {
-    /// An unknown name is an error.
-    #[default]
-    Error,
-    /// Jobs with an unknown name are left out and counted.
-    Drop,
-}
 
 /// `--limits`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
@@ -95,21 +73,6 @@ pub struct SiteRunArgs {
     #[arg(long, value_name = "NAME", requires = "site", hide_short_help = true)]
     cluster: Option<String>,
 
-    /// Take the partitions of the jobs from this field of the trace.
-    #[arg(long, value_enum, value_name = "FIELD", default_value_t, hide_short_help = true)]
-    partitions: PartitionsArg,
-
-    /// Define a partition: NAME=NODES[,tier=N][,factor=N][,max-time=TIME][,max-nodes=N]; may be repeated.
-    ///
-    /// NODES is all or a list of node numbers such as 0-15,20. NAME is a number of the field of --partitions, or its
-    /// name in the header of the trace (; Queue: 1 short).
-    #[arg(long, value_name = "NAME=NODES", conflicts_with = "site", hide_short_help = true)]
-    partition: Vec<String>,
-
-    /// Treat jobs with a partition or a QOS that the site does not have by this rule.
-    #[arg(long, value_enum, value_name = "RULE", default_value_t, hide_short_help = true)]
-    unknown: UnknownArg,
-
     /// Treat time limits of jobs (field 9) by this rule.
     #[arg(long, value_enum, value_name = "RULE", default_value_t, hide_short_help = true)]
     limits: LimitsArg,
@@ -135,7 +98,7 @@ fn base(name: &str) -> &str {
 pub fn is_site_run(args: &RunArgs) -> bool {
     let names = args.grid.sched.iter().flat_map(|list| split_list(list));
     let mut bases = names.map(|name| base(name.trim()));
-    args.site.site.is_some() || !args.site.partition.is_empty() || bases.any(|base| base == SLURM)
+    args.site.site.is_some() || bases.any(|base| base == SLURM)
 }
 
 /// Returns a usage error if an option is given that this main job does not have.
@@ -155,6 +118,9 @@ fn reject_other_options(args: &RunArgs) -> Result<(), Failure> {
         "jobs",
         "days",
         "max_errors",
+        "partitions",
+        "partition",
+        "unknown",
     ];
     let none = NoArguments::try_parse_from(["replay"])
         .map_err(|e| Failure::usage_message(e.to_string()))?;
@@ -219,43 +185,35 @@ fn site_of(
         _ => return Err(Failure::usage_message("--machine: exactly one machine is required")),
     };
     let mut site = Site::of_machine(nodes, topology);
-    let partitions = args.site.partition.iter().map(|text| partition(text, &site.cpus));
-    let partitions = partitions.collect::<Result<Vec<_>, _>>();
-    let partitions = partitions.map_err(|e| Failure::usage_message(format!("--partition: {e}")))?;
-    if let Some((_, twice)) = partitions
-        .iter()
-        .enumerate()
-        .find(|(at, one)| partitions[..*at].iter().any(|other| other.name == one.name))
-    {
-        let name = excerpt(&twice.name);
-        return Err(Failure::usage_message(format!(
-            "--partition: partition {name} is given twice"
+    let usage = |problem: String| Failure::usage_message(format!("--partition: {problem}"));
+    let definitions = partition_definitions(&args.grid.partition).map_err(usage)?;
+    let partitions = definitions.iter().map(|one| partition(one, &site.cpus));
+    let mut partitions = partitions.collect::<Result<Vec<_>, _>>().map_err(usage)?;
+    let field = field_of(args);
+    if field == PartitionField::None && partitions.len() > 1 {
+        return Err(usage(format!(
+            "several partitions need --partitions queue or --partitions partition ({} are defined)",
+            partitions.len()
         )));
+    }
+    if args.grid.unknown.is_none() || partitions.is_empty() {
+        // Partitions whose nodes are not given have all nodes.
+        let all = site.partitions[0].clone();
+        for (number, name) in replay_site::jobs::partition_names(workload, field) {
+            if !partitions.iter().any(|one| one.name == name || one.name == number.to_string()) {
+                partitions.push(replay_site::site::Partition { name, ..all.clone() });
+            }
+        }
     }
     if !partitions.is_empty() {
         site.partitions = partitions;
-    } else if args.site.partitions != PartitionsArg::None {
-        // Partitions whose nodes are not given have all nodes.
-        let field = field_of(args.site.partitions);
-        let all = site.partitions[0].clone();
-        let names = replay_site::jobs::partition_names(workload, field);
-        site.partitions = names
-            .into_iter()
-            .map(|name| replay_site::site::Partition { name, ..all.clone() })
-            .collect();
-        if site.partitions.is_empty() {
-            site.partitions.push(all);
-        }
     }
     Ok(site)
 }
 
-fn field_of(arg: PartitionsArg) -> PartitionField {
-    match arg {
-        PartitionsArg::None => PartitionField::None,
-        PartitionsArg::Queue => PartitionField::Queue,
-        PartitionsArg::Partition => PartitionField::Partition,
-    }
+/// Returns the field that gives the partition of a job.
+fn field_of(args: &RunArgs) -> PartitionField {
+    args.grid.partitions.unwrap_or_default().field()
 }
 
 /// A replay with its rows.
@@ -272,7 +230,12 @@ pub fn run(registries: &Registries, args: &RunArgs) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     reject_other_options(args)?;
     let schedulers = schedulers(args)?;
-    let grid = GridArgs { sched: Vec::new(), ..args.grid.clone() };
+    if args.site.site.is_some() && !args.grid.partition.is_empty() {
+        let problem = "--partition: cannot be combined with --site, which has the partitions";
+        return Err(Failure::usage_message(problem));
+    }
+    let (partitions, partition, unknown) = (None, Vec::new(), None);
+    let grid = GridArgs { sched: Vec::new(), partitions, partition, unknown, ..args.grid.clone() };
     let grid = of_flags(registries, &grid, &TieLists::default(), &ListArgs::default(), None)?;
     let site = args.site.site.as_deref().map(|path| read_site(args, path, quiet)).transpose()?;
     if site.is_some() && !grid.machines.is_empty() {
@@ -333,10 +296,10 @@ fn jobs_of(
     };
     let sidecar = sidecar().map_err(Failure::data)?;
     let options = JobOptions {
-        partitions: field_of(args.site.partitions),
-        unknown: match args.site.unknown {
-            UnknownArg::Error => Unknown::Error,
-            UnknownArg::Drop => Unknown::Drop,
+        partitions: field_of(args),
+        unknown: match args.grid.unknown {
+            None | Some(UnknownArg::Error) => Unknown::Error,
+            Some(UnknownArg::Drop) => Unknown::Drop,
         },
         recorded_priorities: args.site.priorities == PrioritiesArg::Recorded,
     };

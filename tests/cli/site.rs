@@ -130,9 +130,13 @@ fn partitions_are_given_by_options() {
     );
     let bad = "--trace t.swf --sched slurm --partition short=2-4";
     dir.replay(bad).code(2).says("--partition: partition short: 4 is not a node from 0 to 3");
-    let missing = "--trace t.swf --sched slurm --partitions queue --partition short=2-3";
+    // A partition whose nodes are not given has all nodes.
+    let one = run("--partitions queue --partition short=2-3");
+    assert_eq!(one, ["0 \"short\" \"2-3\"", "60 \"short\" \"2-3\"", "120 \"long\" \"0-3\""]);
+    let missing =
+        "--trace t.swf --sched slurm --partitions queue --partition short=2-3 --unknown error";
     dir.replay(missing).code(3).says("t.swf:6: job 3: there is no partition long");
-    let dropped = format!("{missing} --unknown drop");
+    let dropped = missing.replace("error", "drop");
     dir.replay(&dropped).code(0).says("1 job of unknown partitions or QOS left out");
 }
 

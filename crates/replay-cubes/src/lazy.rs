@@ -82,7 +82,9 @@ impl Scheduler for Lazy {
                 self.blocked.fill(None);
             }
             SchedulerEvent::MachineChanged => self.blocked.fill(None),
-            SchedulerEvent::OutagesKnown { .. } | SchedulerEvent::OutagesOverlap { .. } => {}
+            SchedulerEvent::OutagesKnown { .. }
+            | SchedulerEvent::OutagesOverlap { .. }
+            | SchedulerEvent::Held { .. } => {}
         }
     }
 

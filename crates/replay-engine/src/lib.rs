@@ -14,6 +14,7 @@ pub mod allocator;
 pub mod bits;
 pub mod machine;
 pub mod metrics;
+pub mod partitions;
 pub mod registries;
 pub mod scheduler;
 mod service;

@@ -45,7 +45,8 @@ pub fn run_together(
         Arc::ptr_eq(&cell.trace, trace)
             && (&cell.scheduler, cell.seed) == (&first.scheduler, first.seed)
     };
-    let shares = measure.is_of_shared_replays() && trace.outages().is_empty();
+    let is_plain = trace.outages().is_empty() && trace.partitions().is_none();
+    let shares = measure.is_of_shared_replays() && is_plain;
     if !shares || !runs.iter().all(|(_, cell)| alike(cell)) {
         return None;
     }
@@ -105,6 +106,7 @@ pub fn run_together(
             run: *run,
             key: cell.key(),
             turned_away: Vec::new(),
+            groups: Vec::new(),
             processors: trace.topology.capacity(),
             metrics,
             by_size: by_size.collect(),

@@ -2,13 +2,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use super::partitions::Partitions;
 use super::{LogJobs, Prepared, RunKey};
-use replay_engine::allocator::Allocator;
 use replay_engine::allocator::registry::AllocatorSpec;
+use replay_engine::allocator::{Allocator, Partitioned};
 use replay_engine::cancel::{CancelToken, Cancelled};
 use replay_engine::metrics::{DeferredSeries, ScheduleMetrics};
 use replay_engine::naming::NameError;
 use replay_engine::number::counted;
+use replay_engine::partitions::JobPartitions;
 use replay_engine::sanitize::excerpt;
 use replay_engine::scheduler::Scheduler;
 use replay_engine::scheduler::registry::SchedulerSpec;
@@ -39,6 +41,9 @@ pub struct Trace {
     dependencies: Dependencies,
     /// The times at which processors are out of service.
     outages: Arc<Outages>,
+    /// The partitions, and the partition of each job if the partitions restrict the jobs.
+    partitions: Option<Arc<Partitions>>,
+    job_partitions: Option<JobPartitions>,
     /// Recorded placements of the jobs.
     places: Option<Arc<Places>>,
     /// Cache of the set of jobs over which runs are compared with the log.
@@ -191,6 +196,8 @@ impl Trace {
             chains: Chains::default(),
             dependencies: Dependencies::Ignore,
             outages: Arc::default(),
+            partitions: None,
+            job_partitions: None,
             places: None,
             log_jobs: Mutex::default(),
             schedules,
@@ -216,6 +223,25 @@ impl Trace {
         }
         let name = format!("[down={}]", outages.running.name());
         Self { outages, ..self }.with_policy_note(&name)
+    }
+
+    /// Restricts each job to the nodes of its partition, and adds the partitions to the policy name. All jobs must be
+    /// [accepted](Partitions::accepted).
+    pub fn with_partitions(self, partitions: Option<Arc<Partitions>>) -> Self {
+        let Some(partitions) = partitions else { return self };
+        let name = format!("[{}]", partitions.options().text);
+        let job_partitions = partitions.assign(&self.workload);
+        Self { partitions: Some(partitions), job_partitions, ..self }.with_policy_note(&name)
+    }
+
+    /// Returns the partitions; `None` if none were selected.
+    pub fn partitions(&self) -> Option<&Arc<Partitions>> {
+        self.partitions.as_ref()
+    }
+
+    /// Returns the partition of each job; `None` if jobs may use all nodes.
+    pub fn job_partitions(&self) -> Option<&JobPartitions> {
+        self.job_partitions.as_ref()
     }
 
     /// Sets the recorded placements.
@@ -279,6 +305,7 @@ impl Trace {
         let schedulers: Vec<_> = self.schedules.iter().map(|(spec, _)| spec.clone()).collect();
         let made = Self::new(workload, self.topology.clone(), self.policy.clone(), &schedulers);
         let made = made.with_dependencies(self.dependencies).with_outages(self.outages.clone());
+        let made = made.with_partitions(self.partitions.clone());
         made.placed(self.shared_places()).prepared(self.prepared.clone())
     }
 
@@ -369,6 +396,7 @@ impl Trace {
         Simulation::new(self.jobs(), &self.topology, stop)
             .with_chains(&self.chains.follows)
             .with_outages(&self.outages)
+            .with_partitions(self.job_partitions.as_ref())
     }
 
     /// Returns the schedule under a scheduler. The first call computes the schedule. The schedule does not include
@@ -440,16 +468,26 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the allocator for one run. An allocator that a check of the cell has built is reused.
+    /// Returns the allocator for one run. An allocator that a check of the cell has built is reused. On a machine with
+    /// partitions, each partition has an allocator with the same seed.
     ///
     /// # Errors
     /// [`NameError`] if the strategy does not support the machine.
     pub fn build_allocator(&self) -> Result<Box<dyn Allocator>, NameError> {
-        self.trace.prepared.take(&self.allocator, &self.trace.topology, self.seed)
+        let Trace { prepared, topology, .. } = self.trace.as_ref();
+        let build = || prepared.take(&self.allocator, topology, self.seed);
+        let Some(partitions) = self.trace.job_partitions() else { return build() };
+        let parts = partitions.set.all().iter().map(|_| build()).collect::<Result<_, _>>()?;
+        Ok(Box::new(Partitioned::new(partitions.clone(), topology, parts)))
     }
 
     /// Builds the scheduler with an empty queue.
     pub fn build_scheduler(&self) -> Box<dyn Scheduler> {
+        // A scheduler without support of partitions is rejected before a cell runs.
+        let partitions = self.trace.job_partitions();
+        if let Some(scheduler) = partitions.and_then(|of| self.scheduler.build_partitioned(of)) {
+            return scheduler;
+        }
         // On a cluster, a job occupies slots, so the scheduler counts slots.
         self.scheduler.build(self.trace.topology.slots() as u32)
     }

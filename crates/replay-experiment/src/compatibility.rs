@@ -133,6 +133,98 @@ pub fn check_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), 
     Ok(())
 }
 
+/// Checks that a grid supports the partitions of its traces.
+///
+/// # Errors
+/// [`Incompatible`] if a machine, a scheduler or an allocator does not support partitions, or if there are outages.
+pub fn check_partitions(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), Incompatible> {
+    for trace in traces.iter().filter(|trace| trace.job_partitions().is_some()) {
+        for scheduler in &grid.schedulers {
+            check_partitioned_schedule(trace, scheduler).map_err(|error| {
+                let works = |name: &&str| {
+                    let spec = grid.registries.schedulers.read(name).ok();
+                    spec.is_some_and(|spec| check_partitioned_schedule(trace, &spec).is_ok())
+                };
+                let names: Vec<&str> = grid.registries.schedulers.names().filter(works).collect();
+                let problem = match names.is_empty() {
+                    true => error.problem,
+                    false => format!("{}; schedulers that do: {}", error.problem, names.join(", ")),
+                };
+                Incompatible { problem, ..error }
+            })?;
+        }
+        let machine = &trace.topology;
+        let mut entries = HashSet::new();
+        let first =
+            (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i)));
+        for index in first {
+            let strategy = grid.strategies.get(index)?;
+            let check = |built: &mut dyn Allocator| check_partitioned_allocator(&strategy, built);
+            grid.prepared.check(&strategy, machine, check).map_err(|error| {
+                let supports = |built: &dyn Allocator| {
+                    let of = built.capabilities();
+                    of.supports_outages && !of.folds
+                };
+                let problem = error.problem
+                    + &alternatives(grid, machine, "support partitions here", supports);
+                Incompatible { problem, ..error }
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a scheduler supports the partitions of a trace.
+fn check_partitioned_schedule(
+    trace: &Trace,
+    scheduler: &SchedulerSpec,
+) -> Result<(), Incompatible> {
+    let Some(partitions) = trace.job_partitions() else { return Ok(()) };
+    let problem = if trace.topology.cluster().is_some() {
+        let machine = &trace.topology;
+        format!("partitions are not supported on {machine}, whose hosts are shared by jobs")
+    } else if !trace.outages().is_empty() {
+        "partitions cannot be combined with outages (down)".to_string()
+    } else if scheduler.recorded().is_some() {
+        format!("scheduler {scheduler} repeats recorded starts, which do not depend on partitions")
+    } else if scheduler.build_partitioned(partitions).is_none() {
+        format!("scheduler {scheduler} does not support partitions")
+    } else {
+        return Ok(());
+    };
+    Err(Incompatible::of("partitions", problem))
+}
+
+/// Checks that an allocator supports partitions. `built` is the allocator, built for a machine.
+fn check_partitioned_allocator(
+    allocator: &AllocatorSpec,
+    built: &dyn Allocator,
+) -> Result<(), Incompatible> {
+    let capabilities = built.capabilities();
+    let problem = match (capabilities.supports_outages, capabilities.folds) {
+        (true, false) => return Ok(()),
+        (_, true) => "folds jobs, which is not supported with partitions",
+        (false, _) => {
+            "needs a machine without nodes out of service and does not support partitions"
+        }
+    };
+    Err(Incompatible::of("partitions", format!("allocator {allocator} {problem}")))
+}
+
+/// Checks that a grid of a search or contention runs has no partitions, which these experiments do not support.
+///
+/// # Errors
+/// [`Incompatible`] that names the commands with these options.
+pub fn reject_partitions(partitions: bool) -> Result<(), Incompatible> {
+    match partitions {
+        false => Ok(()),
+        true => Err(Incompatible::new(
+            "--partitions and --partition are for replay without a command, sweep, plan, show and explain"
+                .to_string(),
+        )),
+    }
+}
+
 /// Checks that a grid of a search or of contention runs uses neither outages (`down`), a map of nodes, nor strict checks
 /// of recorded schedules, which these experiments do not support.
 ///
@@ -262,6 +354,10 @@ fn check_pairs<'a>(
 pub(crate) fn check_cell(cell: &Cell, built: &dyn Allocator) -> Result<(), Incompatible> {
     let Cell { trace, scheduler, allocator, .. } = cell;
     check_pair(allocator, built, scheduler, &trace.topology)?;
+    if trace.job_partitions().is_some() {
+        check_partitioned_schedule(trace, scheduler)?;
+        check_partitioned_allocator(allocator, built)?;
+    }
     match trace.outages().is_empty() {
         true => Ok(()),
         false => check_outage_support(allocator, built),

@@ -26,6 +26,7 @@ pub mod grid;
 pub mod journal;
 pub mod log_comparison;
 mod log_jobs;
+pub mod partitions;
 mod placements;
 pub mod pool;
 mod prepared;

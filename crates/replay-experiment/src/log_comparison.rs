@@ -235,6 +235,7 @@ mod tests {
                 copy: 0,
             },
             turned_away: Vec::new(),
+            groups: Vec::new(),
             processors: 8,
             metrics: RunMetrics {
                 pairwise: PairwiseMetrics::new(30, 3),

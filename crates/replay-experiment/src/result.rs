@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{OverLogJobs, RejectedSize};
 use replay_engine::metrics::{
-    Allocation, DeferredSeries, HierarchySeries, JobMeasures, OutageMetrics, RunMetrics,
+    Allocation, DeferredSeries, GroupRow, HierarchySeries, JobMeasures, OutageMetrics, RunMetrics,
     ScheduleMetrics, SizeRow, comparable,
 };
 use replay_engine::table::{Column, Name, Table, names};
@@ -125,6 +125,9 @@ pub struct RunResult {
     pub metrics: RunMetrics,
     /// Means by job size, in ascending order of size.
     pub by_size: Vec<SizeRow>,
+    /// Waits and shares of partitions, users and accounts; empty without partitions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupRow>,
     /// Metrics over only those jobs that are in the run that repeats the log; `None` if that run includes all jobs of
     /// the trace, or if no run repeats the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -207,6 +210,7 @@ impl RunResult {
             turned_away: self.turned_away.clone(),
             metrics: metrics.clone(),
             by_size: by_size.to_vec(),
+            groups: self.groups.clone(),
             over_log: None,
             jobs: Vec::new(),
             allocations: Vec::new(),
@@ -219,6 +223,11 @@ impl RunResult {
     /// Returns the rows of the table by job size.
     pub fn size_rows(&self) -> impl Iterator<Item = WithRun<'_, SizeRow>> {
         self.by_size.iter().map(|row| WithRun { run: self, row })
+    }
+
+    /// Returns the rows of the table of groups.
+    pub fn group_rows(&self) -> impl Iterator<Item = WithRun<'_, GroupRow>> {
+        self.groups.iter().map(|row| WithRun { run: self, row })
     }
 
     /// Returns the row of this run in the table of outages, if the run has outages.
@@ -301,6 +310,21 @@ impl Table for WithRun<'_, OutageMetrics> {
         columns.extend([trace, topology, scheduler, allocator, tie, copy]);
         columns
             .extend(OutageMetrics::columns().into_iter().map(|c| c.of(|of: &Self| Some(of.row))));
+        columns
+    }
+}
+
+impl Table for WithRun<'_, GroupRow> {
+    const NAME: &'static str = "groups";
+    const ROW: &'static str =
+        "one row per partition, user and account of a run on a machine with partitions";
+
+    fn columns() -> Vec<Column<Self>> {
+        let [trace, topology, scheduler, allocator, tie, _, _, copy] =
+            RunKey::columns(|of: &Self| &of.run.key);
+        let mut columns = vec![run_column(|of: &Self| of.run.run)];
+        columns.extend([trace, topology, scheduler, allocator, tie, copy]);
+        columns.extend(GroupRow::columns().into_iter().map(|c| c.of(|of: &Self| Some(of.row))));
         columns
     }
 }

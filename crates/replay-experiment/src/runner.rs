@@ -8,11 +8,12 @@ use super::problem::CellProblem;
 use super::{Cell, OverLogJobs, RejectedSize, RunContext, RunKey, RunResult, Trace};
 use replay_engine::allocator::Allocator;
 use replay_engine::metrics::by_size::{SizeRow, by_size, by_size_of};
+use replay_engine::metrics::groups::{GroupRow, GroupedJob, groups};
 use replay_engine::metrics::measure::{Coupled, Finished, Scope, Setup};
 use replay_engine::metrics::times::{Times, as_served};
 use replay_engine::metrics::{DeferredSeries, RunMetrics, ScheduleMetrics};
 use replay_engine::simulation::{Observer, Starts};
-use replay_engine::workload::{Job, JobId};
+use replay_engine::workload::{Job, JobId, JobLabels};
 
 /// Optional measurements of a run, beyond the pairwise L1 distance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -115,6 +116,7 @@ fn run_measured(
         metrics,
         series,
         mut by_size,
+        groups,
         over_log,
         seconds,
         allocator_seconds,
@@ -127,6 +129,7 @@ fn run_measured(
         processors: topology.capacity(),
         metrics,
         by_size,
+        groups,
         over_log: over_log.map(Box::new),
         hierarchy_series: placements.measures.series(),
         allocations: std::mem::take(&mut placements.allocations),
@@ -143,6 +146,7 @@ struct RawRun<'a> {
     metrics: RunMetrics,
     series: Arc<DeferredSeries>,
     by_size: Vec<SizeRow>,
+    groups: Vec<GroupRow>,
     over_log: Option<OverLogJobs>,
     seconds: f64,
     allocator_seconds: Option<f64>,
@@ -160,7 +164,8 @@ impl<'a> RawRun<'a> {
     ) -> Self {
         let metrics =
             placements.measures.finish(&Finished { schedule: Some(schedule), coupled: None });
-        Self { placements, metrics, series, by_size, over_log, seconds, allocator_seconds: None }
+        let (groups, allocator_seconds) = (Vec::new(), None);
+        Self { placements, metrics, series, by_size, groups, over_log, seconds, allocator_seconds }
     }
 }
 
@@ -187,8 +192,11 @@ fn replay_timeline<'a>(
         &schedule.timeline.placed(&placements.pairwise),
     );
     let over_log = OverLogJobs::of(&placements, &workload.jobs, &schedule.timeline, topology);
+    let arrived = schedule.timeline.placed(schedule.arrived(&workload.jobs));
+    let groups = groups_of(&cell.trace, &arrived, &arrived, &schedule.timeline.placed(starts));
     let Schedule { metrics, series, .. } = schedule;
-    Ok(RawRun::of_timeline(placements, &metrics, series, by_size, over_log, seconds))
+    let raw = RawRun::of_timeline(placements, &metrics, series, by_size, over_log, seconds);
+    Ok(RawRun { groups, ..raw })
 }
 
 /// Repeats the recorded start times and placements of a log.
@@ -226,6 +234,37 @@ fn repeat_log<'a>(
     let by_size = by_size_of(&jobs, &starts, timeline.placed(&pairwise).iter().copied());
     let over_log = OverLogJobs::of(&placements, &workload.jobs, &timeline, topology.capacity());
     Ok(RawRun::of_timeline(placements, &schedule, series, by_size, over_log, seconds))
+}
+
+/// Returns the rows of partitions, users and accounts; none for a trace without partitions. `jobs` has the submitted jobs
+/// with their arrivals, `served` the jobs as they ran.
+fn groups_of(trace: &Trace, jobs: &[Job], served: &[Job], starts: &[i64]) -> Vec<GroupRow> {
+    let Some(partitions) = trace.partitions() else { return Vec::new() };
+    let all = || {
+        jobs.iter().zip(served).zip(starts).map(|((job, served), start)| {
+            let (wait, run, own_run) = (start - job.submit, served.run, job.run);
+            (job, GroupedJob { wait, run, own_run, size: served.size })
+        })
+    };
+    let mut rows = groups(
+        "partition",
+        all().filter_map(|(job, grouped)| {
+            let at = partitions.of(&trace.workload, job)?;
+            Some((at, partitions.names()[at].clone(), grouped))
+        }),
+    );
+    // Groups without a number come last.
+    let by = |kind, number: fn(&JobLabels) -> Option<i64>| {
+        let keyed = all().map(|(job, grouped)| {
+            let number = number(&trace.workload.labels.of(job));
+            let name = number.map_or_else(|| "unknown".to_string(), |number| number.to_string());
+            ((number.is_none(), number), name, grouped)
+        });
+        groups(kind, keyed)
+    };
+    rows.extend(by("user", |labels| labels.user));
+    rows.extend(by("account", |labels| labels.group));
+    rows
 }
 
 /// Runs scheduler and allocator in one simulation, because the allocator can change the schedule.
@@ -285,6 +324,7 @@ fn coupled_run<'a>(
     let of_requested = |(served, job): (&Job, &Job)| Job { size: job.size, ..*served };
     let by_requested: Vec<Job> = served.iter().zip(jobs).map(of_requested).collect();
     Ok(RawRun {
+        groups: groups_of(&cell.trace, jobs, &served, starts),
         by_size: by_size(&by_requested, starts, &placements.pairwise),
         metrics: placements.measures.finish(&finished),
         placements,

@@ -157,7 +157,7 @@ impl Request {
 impl Request {
     /// Converts a request of the engine to a request for Python.
     pub fn new(request: allocator::Request) -> Self {
-        let allocator::Request { size, shape, times } = request;
+        let allocator::Request { size, shape, times, .. } = request;
         Self { size, shape, now: times.now, limit: times.limit, job: times.job }
     }
 }

@@ -285,9 +285,10 @@ impl Simulation {
                 return Err(UsageError::new_err("Simulation: exactly one machine is required"));
             }
         };
-        if !trace.outages().is_empty() || !trace.chains().follows.is_empty() {
+        let is_restricted = !trace.outages().is_empty() || trace.job_partitions().is_some();
+        if is_restricted || !trace.chains().follows.is_empty() {
             return Err(UsageError::new_err(
-                "Simulation does not support outages and dependencies",
+                "Simulation does not support outages, partitions and dependencies",
             ));
         }
         let all = trace.jobs().len();

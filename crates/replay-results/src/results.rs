@@ -163,6 +163,7 @@ impl Results {
         match name {
             "runs" => frame(chosen),
             "by_size" => rows(chosen.flat_map(RunResult::size_rows)),
+            "groups" => rows(chosen.flat_map(RunResult::group_rows)),
             "outages" => rows(chosen.filter_map(RunResult::outage_row)),
             "jobs" if self.measure.jobs => rows(chosen.flat_map(RunResult::job_rows)),
             "placements" if self.measure.nodes => rows(chosen.flat_map(RunResult::allocation_rows)),

@@ -32,6 +32,8 @@ pub struct Tables {
     allocations: Option<Files>,
     /// Files of the outages, created with the first run that has outages.
     outages: Option<Files>,
+    /// Files of the groups, created with the first run that has partitions.
+    groups: Option<Files>,
     dir: PathBuf,
     metadata: Vec<(String, String)>,
     buffered: Vec<RunResult>,
@@ -63,6 +65,7 @@ impl Tables {
             runs: Files::create::<RunResult>(dir, metadata, true)?,
             by_size: Files::create::<WithRun<'_, SizeRow>>(dir, metadata, true)?,
             outages: None,
+            groups: None,
             dir: dir.to_path_buf(),
             metadata: metadata.to_vec(),
             buffered: Vec::new(),
@@ -79,7 +82,7 @@ impl Tables {
     pub fn write(&mut self, result: &RunResult) -> Result<(), FrameError> {
         self.write_jobs(result)?;
         self.write_allocations(result)?;
-        self.buffered_rows += 1 + result.by_size.len();
+        self.buffered_rows += 1 + result.by_size.len() + result.groups.len();
         self.buffered.push(without_jobs(result));
         if self.buffered_rows >= BUFFERED_ROWS { self.flush() } else { Ok(()) }
     }
@@ -133,14 +136,16 @@ impl Tables {
         self.by_size.append(&sizes)?;
         let outages: Vec<_> = self.buffered.iter().filter_map(RunResult::outage_row).collect();
         append_to(&mut self.outages, &self.dir, &self.metadata, &outages)?;
+        let groups: Vec<_> = self.buffered.iter().flat_map(RunResult::group_rows).collect();
+        append_to(&mut self.groups, &self.dir, &self.metadata, &groups)?;
         self.buffered.clear();
         self.buffered_rows = 0;
         Ok(())
     }
 
     /// Completes the files and renames them to their final names. `shaken` contains the means over perturbed copies.
-    /// Returns the paths in this order: runs, job sizes, and, if present, jobs, placements, outages, the comparison
-    /// with the log, and the means over perturbed copies.
+    /// Returns the paths in this order: runs, job sizes, and, if present, jobs, placements, outages, groups, the
+    /// comparison with the log, and the means over perturbed copies.
     ///
     /// # Errors
     /// [`FrameError`] if a file cannot be written or renamed.
@@ -148,7 +153,7 @@ impl Tables {
         self.flush()?;
         self.flush_comparisons()?;
         let mut paths = Vec::new();
-        let further = [self.jobs, self.allocations, self.outages, self.log_comparison];
+        let further = [self.jobs, self.allocations, self.outages, self.groups, self.log_comparison];
         for files in [self.runs, self.by_size].into_iter().chain(further.into_iter().flatten()) {
             paths.extend(files.finish()?);
         }
@@ -200,6 +205,7 @@ fn without_jobs(result: &RunResult) -> RunResult {
         metrics: result.metrics.clone(),
         turned_away: result.turned_away.clone(),
         by_size: result.by_size.clone(),
+        groups: result.groups.clone(),
         over_log: None,
         jobs: Vec::new(),
         allocations: Vec::new(),

@@ -76,6 +76,7 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
             copy: 0,
         },
         turned_away: Vec::new(),
+        groups: Vec::new(),
         processors: 16,
         metrics: RunMetrics {
             pairwise: PairwiseMetrics::new(pairwise.iter().sum(), jobs.len() as u64),

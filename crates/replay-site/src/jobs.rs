@@ -7,24 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use replay_engine::number::{counted, fixed};
 use replay_engine::sanitize::excerpt;
+pub use replay_engine::workload::PartitionField;
 use replay_engine::workload::{Job, JobLabels, Workload};
 
 use crate::error::SiteError;
 use crate::job::SiteJob;
 use crate::sidecar::{Sidecar, SidecarRow};
 use crate::site::Site;
-
-/// The field of a trace that names the partition of a job.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum PartitionField {
-    /// None: all jobs are in the default partition.
-    #[default]
-    None,
-    /// Field 15, the queue.
-    Queue,
-    /// Field 16, the partition.
-    Partition,
-}
 
 /// Treatment of jobs with a partition or a QOS that the site does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -62,38 +51,13 @@ pub struct SiteJobs {
     pub sharing_jobs: usize,
 }
 
-/// Returns the names of the numbers of queues or partitions in the header of a trace, such as `Queue: 1 batch`.
-pub fn header_names(workload: &Workload, field: PartitionField) -> BTreeMap<i64, String> {
-    let key = match field {
-        PartitionField::None => return BTreeMap::new(),
-        PartitionField::Queue => "Queue",
-        PartitionField::Partition => "Partition",
-    };
-    let entries =
-        workload.header.entries().iter().filter(|entry| entry.key.eq_ignore_ascii_case(key));
-    let name = |text: &str| {
-        let (number, name) = text.trim().split_once(char::is_whitespace)?;
-        let name = name.trim().trim_start_matches([':', '=']).trim();
-        let word = name.split_whitespace().next()?;
-        Some((number.trim_end_matches(':').parse().ok()?, word.to_string()))
-    };
-    entries.filter_map(|entry| name(&entry.value)).collect()
-}
-
-/// Returns the names of all partitions that a field of a trace has, in the order of their numbers.
-pub fn partition_names(workload: &Workload, field: PartitionField) -> Vec<String> {
-    let names = header_names(workload, field);
-    let number = |job: &Job| {
-        let labels = workload.labels.of(job);
-        match field {
-            PartitionField::None => None,
-            PartitionField::Queue => labels.queue,
-            PartitionField::Partition => labels.partition,
-        }
-    };
+/// Returns the numbers and names of all partitions that a field of a trace has, in the order of their numbers.
+pub fn partition_names(workload: &Workload, field: PartitionField) -> Vec<(i64, String)> {
+    let names = field.header_names(workload);
+    let number = |job: &Job| field.number(&workload.labels.of(job));
     let numbers: BTreeSet<i64> = workload.jobs.iter().filter_map(number).collect();
     let name = |number: i64| names.get(&number).cloned().unwrap_or_else(|| number.to_string());
-    numbers.into_iter().map(name).collect()
+    numbers.into_iter().map(|number| (number, name(number))).collect()
 }
 
 /// Returns the name of the partition of a job without a sidecar; `None` if its field is unknown.
@@ -103,11 +67,7 @@ fn partition_name(
     names: &BTreeMap<i64, String>,
     site: &Site,
 ) -> Option<String> {
-    let number = match field {
-        PartitionField::None => return None,
-        PartitionField::Queue => labels.queue?,
-        PartitionField::Partition => labels.partition?,
-    };
+    let number = field.number(labels)?;
     let text = number.to_string();
     let by_number = site.find_partition(&text).is_some();
     Some(names.get(&number).filter(|_| !by_number).cloned().unwrap_or(text))
@@ -136,7 +96,7 @@ pub fn site_jobs(
     options: JobOptions,
 ) -> Result<SiteJobs, SiteError> {
     let per_node = processors_per_node(site, workload);
-    let names = header_names(workload, options.partitions);
+    let names = options.partitions.header_names(workload);
     let mut all = SiteJobs::default();
     let mut labels = Labels::of(workload);
     let (mut dropped, mut node_time, mut shared) = (0, 0.0, 0.0);

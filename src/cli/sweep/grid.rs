@@ -16,7 +16,8 @@ use replay_engine::number::grouped;
 use replay_engine::registries::Registries;
 use replay_engine::workload::Shake;
 use replay_experiment::grid::{
-    AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, Ties, Values, WindowFile,
+    AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, PartitionsFile, Ties, Values,
+    WindowFile,
 };
 use replay_experiment::resolve::{ResolvedGrid, Tried};
 
@@ -119,6 +120,11 @@ pub fn of_flags(
             rule: grid.down_rule.clone(),
             walls: grid.down_walls,
         }),
+        partitions: grid.has_partitions().then(|| PartitionsFile {
+            field: grid.partitions.map(|field| field.field().name().to_string()),
+            define: grid.partition.clone(),
+            unknown: grid.unknown.map(|rule| rule.word().to_string()),
+        }),
         node_map: grid.node_map.as_ref().map(|file| file.display().to_string()),
         strict: grid.strict,
         oversize: grid.oversize.map(|rule| rule.word().to_string()),
@@ -146,6 +152,9 @@ fn of_flag(error: GridError) -> Failure {
         "policies" => "--policy",
         "seeds" => "--seed",
         "deps" => "--deps",
+        "partitions.field" | "partitions" => "--partitions",
+        "partitions.define" => "--partition",
+        "partitions.unknown" => "--unknown",
         "down.rule" => "--down-rule",
         "node-map" => "--node-map",
         "strict" => "--strict",

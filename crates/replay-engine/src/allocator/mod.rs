@@ -96,6 +96,7 @@ pub mod explain;
 mod interface;
 pub mod loss_model;
 mod options;
+mod partitioned;
 mod recorded;
 mod reduction;
 pub mod registry;
@@ -108,6 +109,7 @@ pub use batch::{Batch, BatchBuilder, BatchPlacement};
 pub use decorator::Decorator;
 pub use interface::{Bounds, Capabilities, MachineEvent, RunSetup, Stats};
 pub use options::{AllocatorOptions, grid_of, mesh_of};
+pub use partitioned::Partitioned;
 pub use recorded::RecordedOptions;
 pub use reduction::{Folded, Folding, Reduction};
 
@@ -123,6 +125,8 @@ pub struct Request {
     pub size: u32,
     /// Side lengths along x, y, z, if the job has a shape.
     pub shape: Option<[u16; 3]>,
+    /// Index of the [partition](crate::partitions) of the job; 0 on a machine without partitions.
+    pub partition: u16,
     /// Time of the request and expected run time. Strategies may use these times to choose processors or to postpone
     /// the request ([`Refusal::Postponed`]). No other refusal may depend on these times.
     pub times: Times,
@@ -157,7 +161,7 @@ impl Request {
 
     /// Returns a request for `size` processors with an optional shape.
     pub fn shaped(size: u32, shape: Option<[u16; 3]>) -> Self {
-        Self { size, shape, times: Times::default() }
+        Self { size, shape, partition: 0, times: Times::default() }
     }
 }
 

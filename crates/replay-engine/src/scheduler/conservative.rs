@@ -1,11 +1,13 @@
 use std::collections::HashMap;
 
+use super::partitioned::PartitionedConservative;
 use super::profile::{Chance, Profile};
 use super::{
     Capabilities, Outage, QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent,
     SchedulerOptions, Selection, System,
 };
 use crate::naming::{Entry, Table};
+use crate::partitions::JobPartitions;
 use crate::workload::JobId;
 
 /// Conservative backfilling (Mu'alem and Feitelson 2001): every job has a reservation.
@@ -176,7 +178,7 @@ impl Scheduler for Conservative {
                 }
                 self.held_outages.insert(job, outages);
             }
-            SchedulerEvent::MachineChanged => {}
+            SchedulerEvent::MachineChanged | SchedulerEvent::Held { .. } => {}
         }
     }
 
@@ -252,6 +254,10 @@ impl SchedulerOptions for ConservativeOptions {
 
     fn build(&self, processors: u32) -> Box<dyn Scheduler> {
         Box::new(Conservative::new(self.order, processors))
+    }
+
+    fn build_partitioned(&self, partitions: &JobPartitions) -> Option<Box<dyn Scheduler>> {
+        Some(Box::new(PartitionedConservative::new(self.order, partitions)))
     }
 }
 

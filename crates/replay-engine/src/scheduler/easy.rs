@@ -1,6 +1,7 @@
 mod free_profile;
 
 use self::free_profile::FreeProfile;
+use super::partitioned::{Discipline, Walk};
 use super::queue::{Bounds, Place, Queue, Until};
 use super::{
     Capabilities, Outage, Promises, QueueOrder, QueuedJob, Reason, Rejection, Reservation,
@@ -9,6 +10,7 @@ use super::{
 use std::collections::BTreeMap;
 
 use crate::naming::{Entry, Table, kind};
+use crate::partitions::JobPartitions;
 use crate::workload::JobId;
 
 /// EASY (aggressive) backfilling: Lifka 1995, Mu'alem and Feitelson 2001.
@@ -325,6 +327,7 @@ impl Scheduler for Easy {
             SchedulerEvent::OutagesOverlap { job, outages } => {
                 self.held_outages.insert(job, outages);
             }
+            SchedulerEvent::Held { .. } => {}
         }
     }
 
@@ -446,6 +449,12 @@ impl SchedulerOptions for EasyOptions {
 
     fn build(&self, _processors: u32) -> Box<dyn Scheduler> {
         Box::new(Easy::new(self.order).with_guard(self.guard))
+    }
+
+    /// On a machine with partitions, `auto` reserves numbers of processors, and `place` is not supported.
+    fn build_partitioned(&self, partitions: &JobPartitions) -> Option<Box<dyn Scheduler>> {
+        let walk = || Walk::new(Discipline::Easy, self.order, partitions);
+        (self.guard != Guard::Place).then(|| Box::new(walk()) as Box<dyn Scheduler>)
     }
 }
 

@@ -45,6 +45,7 @@ mod decorator;
 mod easy;
 mod order;
 mod out_of_order;
+mod partitioned;
 mod profile;
 mod queue;
 mod recorded;
@@ -62,6 +63,7 @@ pub(crate) use recorded::table as recorded_table;
 pub use running::{Running, RunningJobs};
 pub use strict::Strict;
 
+use crate::partitions::JobPartitions;
 use crate::workload::JobId;
 
 /// A waiting job, as passed to schedulers.
@@ -175,6 +177,13 @@ pub trait SchedulerOptions: Send + Sync {
 
     /// Builds the scheduler with an empty queue, for a machine with `processors` processors.
     fn build(&self, processors: u32) -> Box<dyn Scheduler>;
+
+    /// Builds the scheduler with an empty queue, for a machine with partitions; `None` if the discipline does not
+    /// support partitions with these options.
+    fn build_partitioned(&self, partitions: &JobPartitions) -> Option<Box<dyn Scheduler>> {
+        let _ = partitions;
+        None
+    }
 }
 
 /// A scheduler that guarantees a start time to the head of the queue.
@@ -233,6 +242,15 @@ pub enum SchedulerEvent<'a> {
         job: JobId,
         /// The time.
         now: i64,
+    },
+    /// A job has started on a machine with [partitions](crate::partitions).
+    Held {
+        /// The job.
+        job: JobId,
+        /// The time.
+        now: i64,
+        /// Number of processors of each partition that the job holds.
+        counts: &'a [u32],
     },
     /// Processors have gone out of service or returned: a refused job may be selected again.
     MachineChanged,

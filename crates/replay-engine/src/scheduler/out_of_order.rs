@@ -1,9 +1,11 @@
+use super::partitioned::{Discipline, Walk};
 use super::queue::{Bounds, Place, Queue, Until};
 use super::{
     QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent, SchedulerOptions,
     Selection, System,
 };
 use crate::naming::{Entry, Table};
+use crate::partitions::JobPartitions;
 use crate::workload::JobId;
 
 /// Out of order (OO in Bani-Mohammad 2008, section 4.5): the queue is searched from its head, and
@@ -88,6 +90,10 @@ impl SchedulerOptions for OutOfOrderOptions {
 
     fn build(&self, _processors: u32) -> Box<dyn Scheduler> {
         Box::new(OutOfOrder::new(self.order))
+    }
+
+    fn build_partitioned(&self, partitions: &JobPartitions) -> Option<Box<dyn Scheduler>> {
+        Some(Box::new(Walk::new(Discipline::OutOfOrder, self.order, partitions)))
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{Capabilities, Scheduler, SchedulerOptions, WhenFull, easy, strict};
 use crate::naming::{NameError, Registry, StrategyName, Table, Value};
+use crate::partitions::JobPartitions;
 
 /// Returns the registry of the disciplines that no plug-in defines.
 pub(crate) fn common() -> Registry<SchedulerSpec> {
@@ -76,6 +77,12 @@ impl SchedulerSpec {
     /// Returns the capabilities of every scheduler that [`build`](Self::build) returns.
     pub fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+
+    /// Builds the scheduler with an empty queue, for a machine with partitions; `None` if the discipline does not
+    /// support partitions.
+    pub fn build_partitioned(&self, partitions: &JobPartitions) -> Option<Box<dyn Scheduler>> {
+        self.options.build_partitioned(partitions)
     }
 
     /// Builds the scheduler with an empty queue, for a machine with `processors` processors.

@@ -1,10 +1,12 @@
 use std::collections::{BTreeMap, VecDeque};
 
+use super::partitioned::{Discipline, Walk};
 use super::{
     QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent, SchedulerOptions,
     Selection, System,
 };
 use crate::naming::{Entry, Table};
+use crate::partitions::JobPartitions;
 use crate::workload::JobId;
 
 /// Strict head of queue: the head starts as soon as it fits, and no job overtakes the head. With [`QueueOrder::Fifo`],
@@ -163,6 +165,10 @@ impl SchedulerOptions for StrictOptions {
 
     fn build(&self, _processors: u32) -> Box<dyn Scheduler> {
         Box::new(Strict::new(self.order))
+    }
+
+    fn build_partitioned(&self, partitions: &JobPartitions) -> Option<Box<dyn Scheduler>> {
+        Some(Box::new(Walk::new(Discipline::Strict, self.order, partitions)))
     }
 }
 

@@ -67,7 +67,7 @@ pub fn simulate(
     if strategy.folds && !service.takes_folded() {
         return Err(SimulationError::Folded);
     }
-    let Input { jobs, topology, follows, outages, .. } = input;
+    let Input { jobs, topology, follows, outages, partitions, .. } = input;
     if !outages.is_empty() {
         if !strategy.supports_outages || strategy.shares_hosts {
             return Err(SimulationError::NoOutages("this allocator"));
@@ -94,7 +94,9 @@ pub fn simulate(
         fragmented: false,
         // Decisions are not cached in two cases. A strategy that folds jobs counts how often it refuses a job, so it
         // must receive every request. Decisions about hosts depend on the utilization of the hosts, which changes.
-        answers: (!strategy.folds && !strategy.shares_hosts).then(DecisionCache::default),
+        // On a machine with partitions, decisions depend on the partition of the job.
+        answers: (!strategy.folds && !strategy.shares_hosts && partitions.is_none())
+            .then(DecisionCache::default),
         reserved: None,
         keeps_future: strategy.reserves_by_trial
             && !strategy.refusals_last
@@ -207,6 +209,10 @@ pub fn simulate(
                         return Ok(system.overhead);
                     }
                     service.start(id, &job, &system.held[slot], now);
+                    if let Some(partitions) = partitions {
+                        let counts = &partitions.count(&system.held[slot])[..];
+                        scheduler.on_event(SchedulerEvent::Held { job: id, now, counts });
+                    }
                     if !outages.is_empty() {
                         let outages = outages.steps_of(&system.held[slot], now);
                         scheduler.on_event(SchedulerEvent::OutagesOverlap { job: id, outages });
@@ -327,7 +333,8 @@ fn held_by_running<'a>(
 impl Coupled<'_> {
     fn request(&self, id: JobId) -> Request {
         let &Job { size, shape, .. } = &self.input.jobs[id.index()];
-        Request::shaped(size, shape)
+        let partition = self.input.partitions.map_or(0, |partitions| partitions.of[id.index()]);
+        Request { partition, ..Request::shaped(size, shape) }
     }
 
     /// Removes the retry times that are due. Returns whether any retry was due.

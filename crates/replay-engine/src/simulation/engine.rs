@@ -6,6 +6,7 @@ use super::replay::replay;
 use super::{Observer, Outages, RunTimes, Service, SimulationError, Timeline, TimelineError};
 use crate::allocator::Allocator;
 use crate::cancel::CancelToken;
+use crate::partitions::JobPartitions;
 use crate::scheduler::Scheduler;
 use crate::topology::Topology;
 use crate::workload::{Follows, Job};
@@ -71,7 +72,8 @@ impl<'a> Simulation<'a> {
     pub fn new(jobs: &'a [Job], topology: &'a Topology, stop: &'a CancelToken) -> Self {
         static NONE: Outages = Outages::NONE;
         let (outages, timed, count_ties) = (&NONE, false, false);
-        let input = Input { jobs, topology, follows: &[], outages, stop, timed, count_ties };
+        let (follows, partitions) = (&[][..], None);
+        let input = Input { jobs, topology, follows, outages, partitions, stop, timed, count_ties };
         Self { input, service: None, every_event: false, ticks_per_second: 1.0 }
     }
 
@@ -85,6 +87,14 @@ impl<'a> Simulation<'a> {
     /// Adds outages, during which processors are out of service.
     pub fn with_outages(mut self, outages: &'a Outages) -> Self {
         self.input.outages = outages;
+        self
+    }
+
+    /// Restricts each job to the nodes of its partition. The scheduler must be [built for these
+    /// partitions](crate::scheduler::SchedulerOptions::build_partitioned), and the allocator must choose nodes within
+    /// them ([`Partitioned`](crate::allocator::Partitioned)). Such a run has no timeline.
+    pub fn with_partitions(mut self, partitions: Option<&'a JobPartitions>) -> Self {
+        self.input.partitions = partitions;
         self
     }
 
@@ -123,6 +133,7 @@ impl<'a> Simulation<'a> {
         *every_event
             || service.is_some()
             || !input.outages.is_empty()
+            || input.partitions.is_some()
             || is_always_coupled(allocator)
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::Outages;
 use crate::cancel::CancelToken;
+use crate::partitions::JobPartitions;
 use crate::scheduler::Promises;
 use crate::topology::Topology;
 use crate::workload::{Follows, Job};
@@ -16,6 +17,8 @@ pub struct Input<'a> {
     /// Predecessors of each job, without cycles; empty if no job has a predecessor.
     pub follows: &'a [Vec<Follows>],
     pub outages: &'a Outages,
+    /// The partition of each job; `None` if jobs may use all nodes.
+    pub partitions: Option<&'a JobPartitions>,
     pub stop: &'a CancelToken,
     /// Whether to measure the time in the allocator.
     pub timed: bool,

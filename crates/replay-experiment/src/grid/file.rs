@@ -33,6 +33,9 @@ pub struct GridFile {
     /// Outages of processors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub down: Option<DownFile>,
+    /// Partitions of the machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partitions: Option<PartitionsFile>,
     /// File that maps the nodes of logs to the machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_map: Option<String>,
@@ -72,6 +75,22 @@ pub struct DownFile {
     /// Whether a processor out of service counts as a wall when ties are broken.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub walls: bool,
+}
+
+/// Partitions of the machine in a grid file.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartitionsFile {
+    /// The field of the trace that gives the partition of a job: `none`, `queue` or `partition`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// Definitions `NAME=NODES[,tier=N][,max-time=TIME][,max-nodes=N]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub define: Vec<String>,
+    /// Treatment of jobs in partitions without a definition: `error` or `drop`. Without this key, these partitions have
+    /// all nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<String>,
 }
 
 /// A window of a trace in a grid file.
@@ -128,6 +147,7 @@ impl Default for GridFile {
             oversize: None,
             deps: None,
             down: None,
+            partitions: None,
             node_map: None,
             strict: false,
             max_errors: 0,

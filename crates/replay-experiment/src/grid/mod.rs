@@ -8,6 +8,7 @@
 //! seeds = "0..9"                  # default: 0
 //! oversize = "drop"               # jobs larger than the machine; default: the policy's rule
 //! deps = "honour"                 # jobs that follow others; default: ignore
+//! partitions = { field = "queue", define = ["1=0-63"] }  # nodes of each job; default: all nodes
 //! down = { file = "down.csv", rule = "drain", walls = false }  # processors out of service; default: none
 //! node-map = "map.csv"             # maps nodes to points (allocator recorded); default: by node number or name
 //! strict = false                   # stop if a log contradicts its machine (scheduler recorded)
@@ -47,7 +48,7 @@ mod values;
 mod tests;
 
 pub use error::{GridError, Place};
-pub use file::{AllocatorEntry, DownFile, GridFile, WindowFile};
+pub use file::{AllocatorEntry, DownFile, GridFile, PartitionsFile, WindowFile};
 pub use strategies::{MOST_COMBINATIONS, Strategies, idle_parameter};
 pub use tie::{TieRanges, Ties};
 pub use values::{ValueError, Values};
@@ -58,12 +59,16 @@ use std::sync::Arc;
 
 use error::{PathError, Step};
 
+use super::partitions::PartitionOptions;
 use super::{Measure, Prepared};
 use replay_engine::registries::Registries;
+use replay_engine::sanitize::excerpt;
 use replay_engine::scheduler::registry::SchedulerSpec;
 use replay_engine::simulation::WhenDown;
 use replay_engine::topology::Topology;
-use replay_engine::workload::{Dependencies, Oversize, Policy, Shake, Window, Workload};
+use replay_engine::workload::{
+    Dependencies, Oversize, PartitionField, Policy, Shake, Window, Workload, partition_definitions,
+};
 
 /// The interpretation of a grid file. The grid contains only the names of the traces; the traces have not been read.
 #[derive(Clone, Debug)]
@@ -88,6 +93,8 @@ pub struct ParameterGrid {
     pub deps: Dependencies,
     /// Treatment of jobs on processors that go out of service.
     pub when_down: WhenDown,
+    /// Partitions of the machine; `None` if jobs may use all nodes.
+    pub partitions: Option<PartitionOptions>,
     /// Number and kind of perturbed copies; they are run in addition to each unperturbed trace.
     pub shake: Option<Shake>,
     /// Workloads that replace the traces, if a program has loaded them; else empty.
@@ -157,6 +164,7 @@ impl ParameterGrid {
         let when_down = rule.map_or(Ok(WhenDown::default()), str::parse);
         let when_down =
             when_down.map_err(|e| GridError::at(&[Step::Key("down"), Step::Key("rule")], e))?;
+        let partitions = file.partitions.as_ref().map(partition_options).transpose()?.flatten();
         let seeds = once(file.seeds.integers().map_err(|e| GridError::at(&key("seeds"), e))?);
         let window = window(&file.window)?;
         let loads = file.loads.texts().map_err(|e| GridError::at(&key("loads"), e))?;
@@ -197,6 +205,7 @@ impl ParameterGrid {
             window,
             deps,
             when_down,
+            partitions,
             shake,
             workloads: Vec::new(),
             measure,
@@ -222,6 +231,40 @@ pub fn once<T: Clone + Eq + Hash>(mut values: Vec<T>) -> Vec<T> {
     let mut seen = HashSet::with_capacity(values.len());
     values.retain(|value| seen.insert(value.clone()));
     values
+}
+
+/// Parses the partitions of a grid; `None` if the values are the defaults.
+fn partition_options(file: &PartitionsFile) -> Result<Option<PartitionOptions>, PathError> {
+    let at =
+        |key, problem: String| GridError::at(&[Step::Key("partitions"), Step::Key(key)], problem);
+    let field = file.field.as_deref().map_or(Ok(PartitionField::None), str::parse);
+    let field = field.map_err(|e| at("field", e))?;
+    let define = partition_definitions(&file.define).map_err(|e| at("define", e))?;
+    let unknown = file.unknown.as_deref().map(str::parse).transpose();
+    let unknown = unknown.map_err(|e| at("unknown", e))?;
+    if let Some(one) = define.iter().find(|one| one.factor.is_some()) {
+        let problem = format!(
+            "partition {}: factor: applies to priorities, which only --sched slurm has",
+            excerpt(&one.name)
+        );
+        return Err(at("define", problem));
+    }
+    if field == PartitionField::None && define.len() > 1 {
+        let problem = "several partitions need --partitions queue or --partitions partition, the field of the trace that \
+                       gives the partition of a job";
+        return Err(at("define", problem.to_string()));
+    }
+    if unknown.is_some() && field == PartitionField::None {
+        let problem = "needs --partitions queue or --partitions partition";
+        return Err(at("unknown", problem.to_string()));
+    }
+    let mut text = format!("partitions={}", field.name());
+    define.iter().zip(&file.define).for_each(|(_, one)| text += &format!(" {}", one.trim()));
+    if let Some(rule) = &file.unknown {
+        text += &format!(" unknown={}", rule.trim());
+    }
+    let is_given = field != PartitionField::None || !define.is_empty();
+    Ok(is_given.then_some(PartitionOptions { field, define, unknown, text }))
 }
 
 fn window(file: &WindowFile) -> Result<Window, PathError> {

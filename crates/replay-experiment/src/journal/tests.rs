@@ -21,6 +21,7 @@ fn id(number: u64) -> CellId {
         recorded: None,
         places: None,
         outages: None,
+        partitions: None,
         log_jobs: None,
     };
     configuration.id()
@@ -64,6 +65,7 @@ fn result(run: u32) -> RunResult {
             copy: 0,
         },
         turned_away: Vec::new(),
+        groups: Vec::new(),
         processors: 16,
         metrics: measures.finish(&Finished { schedule: Some(&schedule), coupled: None }),
         by_size: vec![SizeRow {

@@ -13,8 +13,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::compatibility::{check_grid, check_outages, check_strategies};
+use crate::compatibility::{check_grid, check_outages, check_partitions, check_strategies};
 use crate::grid::ParameterGrid;
+use crate::partitions::{PartitionedJobs, Partitions, PartitionsError, never_text};
 use crate::sweep::Plan;
 use crate::{Cell, Prepared, Trace};
 use recorded::{
@@ -108,6 +109,7 @@ impl ResolvedGrid {
         notices: Notices<'_>,
     ) -> Result<Self, InputError> {
         check_outages(&grid, &traces)?;
+        check_partitions(&grid, &traces)?;
         let plan = Plan::new(grid, &traces).map_err(InputError::usage)?;
         report_left_out_pairs(&plan, notices)?;
         Ok(Self { plan, traces })
@@ -171,10 +173,12 @@ fn on_machines(
             if recorded.is_some() {
                 report_missing_waits(&workload, notices)?;
             }
+            let (workload, partitions) = partitioned(workload, &machine, grid, notices)?;
             for workload in at_loads(&workload, &machine, &grid.loads, notices)? {
                 let machine = machine.clone();
                 let trace = Trace::new(workload, machine, policy.name, &grid.schedulers);
                 let trace = trace.with_dependencies(grid.deps).with_outages(outages.clone());
+                let trace = trace.with_partitions(partitions.clone());
                 let trace = trace.prepared(grid.prepared.clone());
                 let (some, all) = repeats_places(grid)?;
                 let trace = match (some, recorded) {
@@ -223,6 +227,49 @@ fn outages_on(
     let windows = file.map_or(Ok(Vec::new()), |file| file.on(machine)).map_err(InputError::data)?;
     let walls = grid.file.down.as_ref().is_some_and(|down| down.walls);
     Ok(Outages { windows, running: grid.when_down, walls })
+}
+
+/// Resolves the partitions of a grid on a machine, and leaves out the jobs that these do not accept.
+fn partitioned(
+    workload: Arc<Workload>,
+    machine: &Topology,
+    grid: &ParameterGrid,
+    notices: Notices<'_>,
+) -> Result<(Arc<Workload>, Option<Arc<Partitions>>), InputError> {
+    let Some(options) = &grid.partitions else { return Ok((workload, None)) };
+    let partitions = Partitions::on(options, &workload, machine).map_err(|error| match error {
+        PartitionsError::Definition(problem) => {
+            InputError::usage_message(format!("--partition: {problem} (machine {machine})"))
+        }
+        error @ PartitionsError::Job(_) => InputError::data(error),
+    })?;
+    let name = &workload.name;
+    notices.line(format_args!("{name} on {machine}: {}", partitions.describe(&workload)));
+    let PartitionedJobs { jobs, never, unknown } = partitions.accepted(&workload, machine);
+    if !never.is_empty() {
+        let left_out: u64 = never.values().sum();
+        let (jobs, whose) = (counted(left_out, "job"), if left_out == 1 { "its" } else { "their" });
+        let reasons = never_text(&never);
+        notices.line(format_args!(
+            "{name} on {machine}: {jobs} left out that can never start in {whose} partition: {reasons}"
+        ));
+    }
+    if unknown > 0 {
+        let jobs = counted(unknown, "job");
+        notices.line(format_args!(
+            "{name} on {machine}: {jobs} in partitions without a definition left out"
+        ));
+    }
+    if jobs.is_empty() {
+        return Err(InputError::usage_message(format!(
+            "{name}: no job can start in its partition on {machine}"
+        )));
+    }
+    let workload = match jobs.len() == workload.jobs.len() {
+        true => workload,
+        false => Arc::new(workload.with_jobs(jobs)),
+    };
+    Ok((workload, Some(Arc::new(partitions))))
 }
 
 /// Returns a copy of a workload for every load; without loads, returns the workload itself. Each copy is scaled to its

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::candidate::{Candidate, CandidateError};
 use super::strategy::{List, Random, questions};
 use super::{Constraint, Numbers, Objective, Problems, SearchError, Space};
-use crate::compatibility::reject_outages;
+use crate::compatibility::{reject_outages, reject_partitions};
 use crate::grid::{GridFile, ParameterGrid};
 use crate::sweep::Shard;
 use replay_engine::allocator::registry::AllocatorSpec;
@@ -227,7 +227,8 @@ impl SearchSpec {
     /// [`SearchError`] under the conditions of [`strategies`](Self::strategies), and [`SearchError::Settings`] for
     /// settings that contradict each other or are out of range.
     pub fn check(&self, grid: &ParameterGrid) -> Result<(), SearchError> {
-        let GridFile { down, node_map, strict, .. } = &self.grid;
+        let GridFile { down, node_map, strict, partitions, .. } = &self.grid;
+        reject_partitions(partitions.is_some()).or_else(|error| refuse(error.to_string()))?;
         reject_outages(down.is_some(), node_map.is_some(), *strict)
             .or_else(|error| refuse(error.to_string()))?;
         self.strategies(grid)?;

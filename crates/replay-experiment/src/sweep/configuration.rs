@@ -34,6 +34,8 @@ pub struct CellConfiguration<'a> {
     pub places: Option<&'a str>,
     /// Digest of the outages, if there are outages.
     pub outages: Option<&'a str>,
+    /// Digest of the partitions of the jobs, if there are partitions.
+    pub partitions: Option<&'a str>,
     /// Digest of the set of jobs that are missing from the run with recorded start times, if any jobs are missing.
     pub log_jobs: Option<&'a str>,
 }
@@ -55,6 +57,7 @@ impl CellConfiguration<'_> {
             // The key `placed` was introduced when time metrics began to include jobs without a placement.
             ("placed", self.places),
             ("down", self.outages),
+            ("partitions", self.partitions),
             ("log jobs", self.log_jobs),
         ];
         for (what, digest) in digests {

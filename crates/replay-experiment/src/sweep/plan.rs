@@ -84,6 +84,9 @@ pub struct PlannedTrace {
     /// BLAKE3 digest of the outages, if there are outages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outages_digest: Option<String>,
+    /// BLAKE3 digest of the partitions of the jobs, if there are partitions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partitions_digest: Option<String>,
     /// BLAKE3 digest of the set of jobs that are missing from runs with recorded start times, if any jobs are missing;
     /// if these runs fail, the digest of the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -164,6 +167,9 @@ impl PlannedTrace {
                 .map(|places| text_digest(&places.identity(&workload.jobs))),
             outages_digest: (!trace.outages().is_empty())
                 .then(|| text_digest(&trace.outages().identity())),
+            partitions_digest: trace
+                .partitions()
+                .map(|partitions| text_digest(&partitions.identity(workload))),
             // This computation is never cancelled. An error is reported by the cells, which fail.
             log_jobs_digest: match trace.log_jobs(&CancelToken::new()) {
                 Ok(jobs) => jobs.map(|jobs| text_digest(&jobs.identity())),
@@ -357,6 +363,7 @@ impl Plan {
                 false => None,
             },
             outages: trace.outages_digest.as_deref(),
+            partitions: trace.partitions_digest.as_deref(),
             // The recorded start times determine which jobs are missing from a perturbed copy.
             log_jobs: match copy {
                 0 => trace.log_jobs_digest.as_deref(),

@@ -47,6 +47,7 @@ pub(super) fn run(scheduler: &str, tie: Option<&str>, seed: u64, pairwise: [u64;
         run: 0,
         key,
         turned_away: Vec::new(),
+        groups: Vec::new(),
         processors: 16,
         metrics: RunMetrics {
             pairwise: PairwiseMetrics::new(total, jobs.len() as u64),

@@ -8,7 +8,7 @@ use replay_engine::number::counted;
 use replay_engine::workload::{CleaningReport, PolicyRow, Shake};
 use replay_experiment::RunKey;
 use replay_experiment::files::{FORMAT, FileRecord, InputRecord, PROGRAM, ResultFolder};
-use replay_experiment::grid::{DownFile, WindowFile};
+use replay_experiment::grid::{DownFile, PartitionsFile, WindowFile};
 use replay_experiment::sweep::Build;
 
 /// The process that computes results, as recorded in the manifest of the results.
@@ -179,6 +179,9 @@ pub struct Configuration {
     /// Outage file, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub down: Option<DownFile>,
+    /// Partitions of the machine, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partitions: Option<PartitionsFile>,
     /// Window of the traces that was replayed.
     pub window: WindowRecord,
     /// Grid of a sweep, which contains the window of a sweep. The manifest of another command has no grid.

@@ -222,6 +222,12 @@ class Results(Sequence[Run]):
         return self._table("outages")
 
     @property
+    def groups(self) -> polars.DataFrame:
+        """Table with one row per run and partition, user or account: waits and shares. Only runs with the option
+        `partitions` or `partition` have rows."""
+        return self._table("groups")
+
+    @property
     def shaken(self) -> polars.DataFrame:
         """Table with one row per run and metric: mean over perturbed copies, 95 % interval and paired difference. Runs of
         allocators that are written in Python are not included."""

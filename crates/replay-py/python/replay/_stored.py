@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Runs = Union[_engine.Runs, "StoredRuns"]
 
-_TABLES = ["runs", "by_size", "jobs", "placements", "outages", "shaken", "against_log"]
+_TABLES = ["runs", "by_size", "jobs", "placements", "outages", "groups", "shaken", "against_log"]
 
 
 class StoredRuns:

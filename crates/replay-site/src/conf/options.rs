@@ -1,18 +1,12 @@
 //! The keys of a `slurm.conf` outside the lines of nodes and partitions.
 
-use replay_engine::number::digits;
 use replay_engine::sanitize::excerpt;
 
 use super::{EnforcePartLimits, Parser, TopologyPlugin};
 use crate::error::Warning;
 use crate::times::minutes;
 
-/// Parses a whole number.
-pub fn number(value: &str) -> Result<u32, String> {
-    let number = digits(value.trim()).and_then(|number| u32::try_from(number).ok());
-    number
-        .ok_or_else(|| format!("\"{}\" is not a whole number from 0 to 4294967295", excerpt(value)))
-}
+pub use replay_engine::workload::whole as number;
 
 /// Parses a weight or a factor of the priority.
 pub fn weight(value: &str) -> Result<u32, String> {

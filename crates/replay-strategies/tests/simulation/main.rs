@@ -377,4 +377,5 @@ mod guard;
 mod kept_future;
 mod lockstep;
 mod outages;
+mod partitions;
 mod postponed;

@@ -29,6 +29,7 @@ pub mod midplanes;
 pub mod nodes;
 mod notation;
 mod oversize;
+mod partitions;
 mod policy;
 mod presets;
 mod recorded_placements;
@@ -58,6 +59,9 @@ pub use locate::{NotFound, SearchPath, TRACES_VARIABLE};
 pub use manifest::{KnownTrace, Manifest, ManifestError};
 pub use notation::Notation;
 pub use oversize::fit_to_machine;
+pub use partitions::{
+    PartitionDefinition, PartitionField, UnknownPartition, minutes, partition_definitions, whole,
+};
 pub use policy::{
     EstimateRule, Oversize, Policy, PolicyRow, Repair, Rounding, SizeSource, UnknownOversize,
 };

@@ -68,6 +68,7 @@ mod threads;
 mod tie_lists;
 mod usage;
 mod verify;
+mod when;
 mod write;
 
 pub use program::Program;
@@ -215,6 +216,12 @@ enum Command {
     /// The site is described by its slurm.conf and the output of sacctmgr show assoc. The command prints the columns of
     /// sshare, by Slurm's fair tree or by the classic rule.
     Fairshare(fairshare::FairshareArgs),
+    /// Print when the jobs that wait at a site start, and why they wait.
+    ///
+    /// The folder has the files of the site and the output of scontrol show job -o. The plan is that of Slurm's main loop and
+    /// backfill at the present instant. Expected starts are those of a replay in which every job runs to its time limit, and
+    /// the quantiles are those of replays with run times drawn from ended jobs. No further jobs arrive.
+    When(when::WhenArgs),
     /// Check trees and blocks: sizes that never run, missing levels, idle nodes.
     ///
     /// The command prints a row for each finding. For each size, a job is placed by Slurm's rule for the machine:
@@ -345,6 +352,7 @@ fn run_program(invocation: Invocation<'_>) -> Exit {
         Some(Command::Place(args)) => place::run(&args),
         Some(Command::Priority(args)) => priority::run(&args),
         Some(Command::Fairshare(args)) => fairshare::run(&args),
+        Some(Command::When(args)) => when::run(&args),
         Some(Command::CheckTopology(args)) => check_topology::run(registries, &args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Import(args)) => import::run(&args),

@@ -58,6 +58,15 @@ pub enum UnknownArg {
     Drop,
 }
 
+impl From<UnknownArg> for Unknown {
+    fn from(arg: UnknownArg) -> Self {
+        match arg {
+            UnknownArg::Error => Unknown::Error,
+            UnknownArg::Drop => Unknown::Drop,
+        }
+    }
+}
+
 /// `--limits`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub enum LimitsArg {
@@ -176,17 +185,17 @@ fn reject_other_options(args: &RunArgs) -> Result<(), Failure> {
     others.iter().find(|(_, is_given)| *is_given).map_or(Ok(()), |(option, _)| failed(option))
 }
 
-/// Returns the schedulers, each with its name and options.
-fn schedulers(args: &RunArgs) -> Result<Vec<(String, SlurmOptions)>, Failure> {
+/// Returns the schedulers of a list, each with its name and options; `slurm` if the list is empty.
+/// `other` names the options that exclude other schedulers.
+pub fn slurm_schedulers(list: &str, other: &str) -> Result<Vec<(String, SlurmOptions)>, Failure> {
     let table = strategy::table();
-    let names = args.grid.sched.iter().flat_map(|list| split_list(list)).map(str::trim);
+    let names = split_list(list).into_iter().map(str::trim);
     let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
     let names = if names.is_empty() { vec![SLURM] } else { names };
     let scheduler = |name: &&str| {
         if base(name) != SLURM {
             let name = excerpt(name);
-            let problem =
-                format!("--sched {name}: cannot be combined with --site or --sched {SLURM}");
+            let problem = format!("--sched {name}: cannot be combined with {other}");
             return Err(Failure::usage_message(problem));
         }
         let options = table.read(name).map_err(Failure::usage)?;
@@ -271,7 +280,8 @@ struct SiteRun {
 pub fn run(registries: &Registries, args: &RunArgs) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     reject_other_options(args)?;
-    let schedulers = schedulers(args)?;
+    let schedulers =
+        slurm_schedulers(&args.grid.sched.join(","), &format!("--site or --sched {SLURM}"))?;
     let grid = GridArgs { sched: Vec::new(), ..args.grid.clone() };
     let grid = of_flags(registries, &grid, &TieLists::default(), &ListArgs::default(), None)?;
     let site = args.site.site.as_deref().map(|path| read_site(args, path, quiet)).transpose()?;
@@ -334,10 +344,7 @@ fn jobs_of(
     let sidecar = sidecar().map_err(Failure::data)?;
     let options = JobOptions {
         partitions: field_of(args.site.partitions),
-        unknown: match args.site.unknown {
-            UnknownArg::Error => Unknown::Error,
-            UnknownArg::Drop => Unknown::Drop,
-        },
+        unknown: args.site.unknown.into(),
         recorded_priorities: args.site.priorities == PrioritiesArg::Recorded,
     };
     let jobs = site_jobs(site, workload, sidecar.as_ref(), options).map_err(Failure::data)?;

@@ -8,6 +8,7 @@ trials!(
     adds_priorities_to_cases,
     prints_fair_shares,
     replays_a_site,
+    prints_when_jobs_start,
     partitions_are_given_by_options,
     rejects_options_without_effect,
 );
@@ -71,6 +72,53 @@ fn prints_fair_shares() {
         3,
         1,
         &["u.csv:2: there is no user x in account a"],
+    );
+}
+
+fn prints_when_jobs_start() {
+    let now = fixtures().join("now").display().to_string();
+    let command = |more: &str| format!("when -q --from-state {now} {more}");
+    let json = |more: &str| -> Vec<serde_json::Value> {
+        let out = Dir::new().replay(&command(more)).code(0).says_nothing();
+        out.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    };
+    let rows = json("--format json --threads 1");
+    let texts: Vec<_> =
+        rows.iter().map(|row| [&row["job"], &row["reason"], &row["plan_nodes"]]).collect();
+    assert_eq!(texts[0], ["103", "Resources", "0-5"]);
+    assert_eq!(
+        (&rows[1]["plan"], &rows[1]["started_by"]),
+        (&1_793_606_400_i64.into(), &"backfill".into())
+    );
+    assert_eq!(rows[2]["blocked_by"], "1 job before it (48.0 node hours): 103");
+    assert_eq!(rows[3]["reason"], "Dependency");
+    assert_eq!(json("--format json --threads 2"), rows);
+    let asked = json("--format json --only-job --job nodes=1,time=60,user=ada,account=physics");
+    assert_eq!((asked.len(), &asked[0]["job"]), (1, &"new".into()));
+    let out =
+        Dir::new().replay(&command(&format!("--format csv --check {now}/squeue.txt"))).code(0);
+    assert_eq!(
+        out.stdout,
+        "agreeing,earlier,later,missing,additional,other_nodes,unknown\n3,1,0,0,0,0,0\n"
+    );
+    for (more, code, problem) in [
+        ("--sched easy", 2, "--sched easy: cannot be combined with --from-state"),
+        ("--job nodes=x", 2, "--job: nodes: \"x\" is not a number of nodes"),
+        ("--now tomorrow", 2, "--now: \"tomorrow\" is not a time"),
+        ("--check absent", 2, "--check: absent: cannot be read"),
+    ] {
+        Dir::new().replay(&command(more)).fails(code, 1, &[problem]);
+    }
+    let early = command("--now 2026-11-02T05:00:00");
+    Dir::new().replay(&early).fails(
+        3,
+        1,
+        &["jobs.txt:2: job 102: StartTime 2026-11-02T06:00:00 is after"],
+    );
+    Dir::new().replay("when --from-state absent").fails(
+        2,
+        1,
+        &["--from-state absent: there is no such folder"],
     );
 }
 

@@ -16,12 +16,14 @@
 //! | [`plan`] | the plan of the backfill |
 //! | [`scheduler`] | main loop and backfill as a state machine |
 //! | [`replay`](mod@replay) | a replay of a list of jobs |
+//! | [`state`] | the present state, planned and expected starts |
+//! | [`blocking`] | what keeps a waiting job from starting |
 //! | [`strategy`], [`partitions`] | the scheduler and partitions on the command line |
 //! | [`outcome`] | jobs and runs of a replay as rows of tables |
 //! | [`cases`] | priorities and fair shares of tables, for comparison with a controller |
 
 pub mod assoc;
-
+pub mod blocking;
 pub mod cases;
 pub mod conf;
 pub mod csv_table;
@@ -44,6 +46,7 @@ pub mod replay;
 pub mod scheduler;
 pub mod sidecar;
 pub mod site;
+pub mod state;
 pub mod strategy;
 pub mod times;
 pub mod tres;

@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 
 use super::look_ahead::Question;
-use super::{Attempt, Controller, KILL_WAIT, Pass, Phase, Planned, Record, RunningJob, StartedBy};
+use super::{
+    Attempt, Controller, Entry, KILL_WAIT, Pass, Phase, Planned, Record, RunningJob, StartedBy,
+};
 use crate::node_set::NodeSet;
 use crate::plan::Plan;
 
@@ -92,6 +94,7 @@ impl Controller<'_> {
             per_partition: HashMap::new(),
             per_both: HashMap::new(),
         };
+        self.entries.clear();
         for &job in &self.waiting {
             self.states[job].planned = None;
         }
@@ -221,6 +224,7 @@ impl Controller<'_> {
         if !backfill.is_full() {
             let (begin, (_, end)) = (backfill.plan.begin(), backfill.interval(now, minutes));
             backfill.plan.enter(&start.nodes, begin, end, backfill.resolution);
+            self.entries.push(Entry { job, nodes: start.nodes.clone(), minutes });
         }
         Next::Record
     }
@@ -239,7 +243,8 @@ impl Controller<'_> {
         state.first_plan.get_or_insert(start);
         let is_earlier = state.planned.as_ref().is_none_or(|planned| start < planned.at);
         if is_earlier {
-            state.planned = Some(Planned { at: start, partition, nodes: None });
+            state.planned =
+                Some(Planned { at: start, partition, nodes: None, place: nodes.clone() });
         }
         if now_only || start > backfill.window {
             return Next::Record;
@@ -253,6 +258,7 @@ impl Controller<'_> {
         }
         let (begin, end) = backfill.interval(start, minutes);
         backfill.plan.enter(&nodes, begin, end, backfill.resolution);
+        self.entries.push(Entry { job, nodes: nodes.clone(), minutes });
         if let Some(planned) = self.states[job].planned.as_mut().filter(|_| is_earlier) {
             planned.nodes = Some(nodes);
         }

@@ -91,6 +91,14 @@ pub struct GridArgs {
     #[arg(long, value_enum, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
     pub oversize: Option<OversizeArg>,
 
+    /// Plan with these estimates of run times: field9, file=FILE, perfect, factor=F, last2 [default: field9].
+    ///
+    /// field9: the time limit of the log, as the policy cleans it. file: a CSV file with the columns job,seconds; field 9 for
+    /// jobs without a row. perfect: the run time. factor: the run time times F. last2: the mean run time of the last two jobs
+    /// of the user that had ended in the log, at most field 9. The estimate orders and plans; it does not end a job.
+    #[arg(long, value_name = "SOURCE", help_heading = "Trace", hide_short_help = true)]
+    pub estimates: Option<String>,
+
     /// Treat jobs that depend on other jobs (fields 17, 18) by this rule: ignore, honour, shift, force [default:
     /// ignore].
     ///

@@ -19,7 +19,8 @@ use replay_engine::sanitize::excerpt;
 use replay_engine::table::{Table, write_csv, write_json_line};
 use replay_engine::topology::Topology;
 use replay_engine::workload::Workload;
-use replay_experiment::resolve::load_traces;
+use replay_engine::workload::estimates::Estimates;
+use replay_experiment::resolve::{estimated, load_traces};
 use replay_output::report::{Align, Sheet};
 use replay_site::error::SiteError;
 use replay_site::jobs::{JobOptions, PartitionField, SiteJobs, Unknown, site_jobs};
@@ -159,6 +160,7 @@ fn reject_other_options(args: &RunArgs) -> Result<(), Failure> {
         "machine",
         "policy",
         "oversize",
+        "estimates",
         "strict",
         "from",
         "jobs",
@@ -296,8 +298,10 @@ pub fn run(registries: &Registries, args: &RunArgs) -> Result<Exit, Failure> {
         load_traces(&grid.file.traces, policy, &grid.window, grid.file.max_errors, notices(quiet))?;
     let mut runs = Vec::new();
     for workload in &workloads {
+        let workload = &estimated(workload, &grid, notices(quiet)).map_err(Failure::from)?;
         let mut site = site_of(args, site.as_ref(), &grid.machines, workload)?;
-        let jobs = jobs_of(args, &mut site, workload, quiet)?;
+        let estimates = grid.estimates != Estimates::Field9;
+        let jobs = jobs_of(args, &mut site, workload, estimates, quiet)?;
         for (name, options) in &schedulers {
             let mut site = site.clone();
             options.apply(&mut site);
@@ -334,6 +338,7 @@ fn jobs_of(
     args: &RunArgs,
     site: &mut Site,
     workload: &Workload,
+    estimates: bool,
     quiet: bool,
 ) -> Result<SiteJobs, Failure> {
     let sidecar = || -> Result<Option<Sidecar>, SiteError> {
@@ -345,6 +350,7 @@ fn jobs_of(
     let options = JobOptions {
         partitions: field_of(args.site.partitions),
         unknown: args.site.unknown.into(),
+        estimates,
         recorded_priorities: args.site.priorities == PrioritiesArg::Recorded,
     };
     let jobs = site_jobs(site, workload, sidecar.as_ref(), options).map_err(Failure::data)?;

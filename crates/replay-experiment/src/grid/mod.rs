@@ -7,6 +7,7 @@
 //! policies = ["johnson"]          # cleaning; default: johnson
 //! seeds = "0..9"                  # default: 0
 //! oversize = "drop"               # jobs larger than the machine; default: the policy's rule
+//! estimates = "perfect"           # or field9, file=FILE, factor=F, last2; default: field9
 //! deps = "honour"                 # jobs that follow others; default: ignore
 //! down = { file = "down.csv", rule = "drain", walls = false }  # processors out of service; default: none
 //! node-map = "map.csv"             # maps nodes to points (allocator recorded); default: by node number or name
@@ -63,6 +64,7 @@ use replay_engine::registries::Registries;
 use replay_engine::scheduler::registry::SchedulerSpec;
 use replay_engine::simulation::WhenDown;
 use replay_engine::topology::Topology;
+use replay_engine::workload::estimates::Estimates;
 use replay_engine::workload::{Dependencies, Oversize, Policy, Shake, Window, Workload};
 
 /// The interpretation of a grid file. The grid contains only the names of the traces; the traces have not been read.
@@ -84,6 +86,8 @@ pub struct ParameterGrid {
     pub seeds: Vec<u64>,
     /// The part of the traces to run.
     pub window: Window,
+    /// Estimates of run times.
+    pub estimates: Estimates,
     /// Treatment of dependencies between jobs.
     pub deps: Dependencies,
     /// Treatment of jobs on processors that go out of service.
@@ -151,6 +155,8 @@ impl ParameterGrid {
             let rule: Oversize = rule.parse().map_err(|e| GridError::at(&key("oversize"), e))?;
             policies.iter_mut().for_each(|policy| policy.oversize = rule);
         }
+        let estimates = file.estimates.as_deref().map_or(Ok(Estimates::default()), str::parse);
+        let estimates = estimates.map_err(|e| GridError::at(&key("estimates"), e))?;
         let deps = file.deps.as_deref().map_or(Ok(Dependencies::default()), str::parse);
         let deps = deps.map_err(|e| GridError::at(&key("deps"), e))?;
         let rule = file.down.as_ref().and_then(|down| down.rule.as_deref());
@@ -195,6 +201,7 @@ impl ParameterGrid {
             strategies,
             seeds,
             window,
+            estimates,
             deps,
             when_down,
             shake,

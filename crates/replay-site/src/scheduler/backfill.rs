@@ -7,6 +7,7 @@ use super::look_ahead::Question;
 use super::{
     Attempt, Controller, Entry, KILL_WAIT, Pass, Phase, Planned, Record, RunningJob, StartedBy,
 };
+use crate::job::LONGEST_LIMIT;
 use crate::node_set::NodeSet;
 use crate::plan::Plan;
 
@@ -79,7 +80,7 @@ impl Controller<'_> {
         let window = now + 60 * i64::from(settings.window);
         let mut running = self.running.clone();
         for one in running.iter_mut().take_while(|one| one.end <= now) {
-            one.end = now + KILL_WAIT;
+            one.end = self.corrected_end(one.job, now);
         }
         running.sort_unstable();
         let mut backfill = Backfill {
@@ -114,6 +115,24 @@ impl Controller<'_> {
             }
         }
         pass
+    }
+
+    /// Returns the end of a running job that has outrun its estimate: the estimate is doubled from the start, up to the time
+    /// limit. A job past its limit ends [`KILL_WAIT`] seconds after `now`.
+    fn corrected_end(&self, job: usize, now: i64) -> i64 {
+        let one = &self.jobs[job];
+        if let (Some(estimate), Some(start)) = (one.estimate, &self.states[job].start) {
+            let limit = one.limit_in(&self.site.partitions[start.partition]);
+            let most = 60 * i64::from(limit.unwrap_or(LONGEST_LIMIT));
+            let mut span = 60 * i64::from(estimate.max(1));
+            while start.at + span <= now && span < most {
+                span = (2 * span).min(most);
+            }
+            if start.at + span > now {
+                return start.at + span;
+            }
+        }
+        now + KILL_WAIT
     }
 
     /// Returns whether a counter of a record has reached its limit; otherwise counts the record.

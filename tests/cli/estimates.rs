@@ -69,7 +69,7 @@ fn files_of_estimates_have_messages() {
     let grid = "traces = ['t.swf']\nmachines = ['4x1']\nestimates = 'best'\n";
     dir().file("g.toml", grid).replay("sweep g.toml --out o").fails(
         2,
-        1,
+        3,
         &["estimates", "is not a source"],
     );
 }

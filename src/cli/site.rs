@@ -2,12 +2,19 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, Parser, ValueEnum};
+use serde::Serialize;
 
 use super::args::{GridArgs, RunArgs};
 use super::exit::{Exit, Failure, eprint_line, eprint_warning};
 use super::print::FormatArg;
+use super::priority::site_files;
+use super::program::Invocation;
+use super::result_kind::Kind;
+use super::results::{Results, Tally};
+use super::session::Session;
 use super::strategy_selection::notices;
 use super::sweep::{ListArgs, of_flags};
 use super::terminal::stdout;
@@ -16,18 +23,19 @@ use replay_engine::naming::split_list;
 use replay_engine::number::{fixed, grouped};
 use replay_engine::registries::Registries;
 use replay_engine::sanitize::excerpt;
-use replay_engine::table::{Table, write_csv, write_json_line};
+use replay_engine::table::{Table, write_json_line};
 use replay_engine::topology::Topology;
 use replay_engine::workload::Workload;
 use replay_engine::workload::estimates::Estimates;
 use replay_experiment::resolve::{estimated, load_traces};
 use replay_output::report::{Align, Sheet};
+use replay_results::FrameError;
 use replay_site::error::SiteError;
 use replay_site::jobs::{JobOptions, PartitionField, SiteJobs, Unknown, site_jobs};
 use replay_site::outcome::{SiteJobRow, SiteRunRow, job_rows, run_row};
 use replay_site::partitions::partition;
 use replay_site::replay::{LimitRule, Replayed, replay};
-use replay_site::sidecar::Sidecar;
+use replay_site::sidecar::{Sidecar, sidecar_path};
 use replay_site::site::{Site, SiteOptions};
 use replay_site::strategy::{self, SlurmOptions};
 
@@ -177,7 +185,6 @@ fn reject_other_options(args: &RunArgs) -> Result<(), Failure> {
         }
     }
     let others = [
-        ("out", args.output.out.is_some()),
         ("shake", args.shake.shake.is_some()),
         ("ties", args.ties),
         ("columns", !args.columns.is_empty()),
@@ -269,19 +276,58 @@ fn field_of(arg: PartitionsArg) -> PartitionField {
     }
 }
 
-/// A replay with its rows.
-struct SiteRun {
-    row: SiteRunRow,
+/// Results of replays with a site.
+struct SiteRuns<'a> {
+    args: &'a RunArgs,
+    schedulers: &'a [(String, SlurmOptions)],
+    workloads: &'a [Arc<Workload>],
+    rows: Vec<SiteRunRow>,
+    /// Jobs of all runs.
     jobs: Vec<SiteJobRow>,
+}
+
+impl Results for SiteRuns<'_> {
+    type Row = SiteRunRow;
+
+    fn rows(&self) -> &[SiteRunRow] {
+        &self.rows
+    }
+
+    fn is_printed(&self) -> bool {
+        self.args.output.table.format == FormatArg::Json
+    }
+
+    fn sheets(&self) -> Vec<Sheet> {
+        vec![sheet(&self.rows)]
+    }
+
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
+        Ok(configuration(self.args, self.schedulers, self.workloads))
+    }
+
+    fn tables(
+        &mut self,
+        dir: &Path,
+        metadata: &[(String, String)],
+    ) -> Result<Vec<PathBuf>, FrameError> {
+        let mut files = replay_results::write(dir, &self.rows, metadata)?;
+        files.extend(replay_results::write(dir, &self.jobs, metadata)?);
+        Ok(files)
+    }
 }
 
 /// Runs the main job.
 ///
 /// # Errors
 /// A usage error for an invalid option; a data error for an invalid trace or site.
-pub fn run(registries: &Registries, args: &RunArgs) -> Result<Exit, Failure> {
+pub fn run(
+    registries: &Registries,
+    args: &RunArgs,
+    command: Invocation<'_>,
+) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     reject_other_options(args)?;
+    let mut session = Session::begin(Kind::Site, &args.output, command)?;
     let schedulers =
         slurm_schedulers(&args.grid.sched.join(","), &format!("--site or --sched {SLURM}"))?;
     let grid = GridArgs { sched: Vec::new(), ..args.grid.clone() };
@@ -296,7 +342,15 @@ pub fn run(registries: &Registries, args: &RunArgs) -> Result<Exit, Failure> {
     };
     let workloads =
         load_traces(&grid.file.traces, policy, &grid.window, grid.file.max_errors, notices(quiet))?;
-    let mut runs = Vec::new();
+    session.reads(inputs(args, &grid.estimates, &workloads));
+    session.configure(&configuration(args, &schedulers, &workloads))?;
+    let mut results = SiteRuns {
+        args,
+        schedulers: &schedulers,
+        workloads: &workloads,
+        rows: Vec::new(),
+        jobs: Vec::new(),
+    };
     for workload in &workloads {
         let workload = &estimated(workload, &grid, notices(quiet)).map_err(Failure::from)?;
         let mut site = site_of(args, site.as_ref(), &grid.machines, workload)?;
@@ -313,12 +367,53 @@ pub fn run(registries: &Registries, args: &RunArgs) -> Result<Exit, Failure> {
             if !quiet {
                 print_reasons(name, &replayed);
             }
-            let row = run_row(&workload.name, name, &jobs, &replayed);
-            runs.push(SiteRun { row, jobs: job_rows(&site, &jobs, &replayed) });
+            let run = results.rows.len() as u32;
+            results.rows.push(run_row((run, &workload.name, name), &site, &jobs, &replayed));
+            results.jobs.extend(job_rows(run, &site, &jobs, &replayed));
         }
     }
-    print(args, &runs).map_err(Failure::stdout)?;
-    Ok(Exit::Done)
+    if args.output.table.format == FormatArg::Json {
+        results.print_json(&mut stdout()).map_err(Failure::stdout)?;
+    }
+    let tally = Tally::ended("runs", results.rows.len(), results.rows.len(), Vec::new());
+    session.publish(&mut results, &tally)
+}
+
+/// Returns the paths of the files that determine the results.
+fn inputs(args: &RunArgs, estimates: &Estimates, workloads: &[Arc<Workload>]) -> Vec<PathBuf> {
+    let traces = workloads.iter().map(|workload| workload.source.clone());
+    let sidecars = workloads.iter().map(|workload| sidecar_path(&workload.source));
+    let estimates = match estimates {
+        Estimates::File(file) => Some(PathBuf::from(file)),
+        _ => None,
+    };
+    let site = args.site.site.as_deref().map(site_files).unwrap_or_default();
+    let all = traces.chain(sidecars).chain(estimates).chain(site);
+    all.filter(|path| path.is_file()).collect()
+}
+
+/// Returns the configuration, which determines the numbers.
+fn configuration(
+    args: &RunArgs,
+    schedulers: &[(String, SlurmOptions)],
+    workloads: &[Arc<Workload>],
+) -> serde_json::Value {
+    let traces = workloads
+        .iter()
+        .map(|workload| serde_json::json!({ "name": workload.name, "digest": workload.digest }));
+    let schedulers: Vec<&str> = schedulers.iter().map(|(name, _)| &name[..]).collect();
+    serde_json::json!({
+        "traces": traces.collect::<Vec<_>>(),
+        "schedulers": schedulers,
+        "grid": args.grid,
+        "site": args.site.site,
+        "cluster": args.site.cluster,
+        "partitions": format!("{:?}", args.site.partitions),
+        "partition": args.site.partition,
+        "unknown": format!("{:?}", args.site.unknown),
+        "limits": format!("{:?}", args.site.limits),
+        "priorities": format!("{:?}", args.site.priorities),
+    })
 }
 
 fn read_site(args: &RunArgs, path: &Path, quiet: bool) -> Result<Site, Failure> {
@@ -379,38 +474,32 @@ fn print_reasons(scheduler: &str, replayed: &Replayed) {
     }
 }
 
-/// Prints the runs: as JSON one object with the runs and their jobs, otherwise a row per run.
-fn print(args: &RunArgs, runs: &[SiteRun]) -> std::io::Result<()> {
-    let mut out = stdout();
-    match args.output.table.format {
-        FormatArg::Json => {
-            let object = |text: Vec<u8>| String::from_utf8_lossy(&text).trim_end().to_string();
-            write!(out, "{{\"runs\":[")?;
-            for (at, run) in runs.iter().enumerate() {
+impl SiteRuns<'_> {
+    /// Prints one object with the runs, each with its jobs.
+    fn print_json(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let object = |text: Vec<u8>| String::from_utf8_lossy(&text).trim_end().to_string();
+        let columns = SiteJobRow::columns();
+        write!(out, "{{\"runs\":[")?;
+        for (at, run) in self.rows.iter().enumerate() {
+            let mut text = Vec::new();
+            write_json_line(&SiteRunRow::columns(), run, &mut text)?;
+            let row = object(text);
+            let comma = if at > 0 { "," } else { "" };
+            write!(out, "{comma}{},\"jobs\":[", row.strip_suffix('}').unwrap_or(&row))?;
+            let jobs = self.jobs.iter().filter(|job| job.run == run.run);
+            for (at, job) in jobs.enumerate() {
                 let mut text = Vec::new();
-                write_json_line(&SiteRunRow::columns(), &run.row, &mut text)?;
-                let row = object(text);
-                let comma = if at > 0 { "," } else { "" };
-                write!(out, "{comma}{},\"jobs\":[", row.strip_suffix('}').unwrap_or(&row))?;
-                let columns = SiteJobRow::columns();
-                for (at, job) in run.jobs.iter().enumerate() {
-                    let mut text = Vec::new();
-                    write_json_line(&columns, job, &mut text)?;
-                    write!(out, "{}{}", if at > 0 { "," } else { "" }, object(text))?;
-                }
-                write!(out, "]}}")?;
+                write_json_line(&columns, job, &mut text)?;
+                write!(out, "{}{}", if at > 0 { "," } else { "" }, object(text))?;
             }
-            writeln!(out, "]}}")
+            write!(out, "]}}")?;
         }
-        FormatArg::Csv => {
-            write_csv(&SiteRunRow::columns(), runs.iter().map(|run| &run.row), true, &mut out)
-        }
-        FormatArg::Table | FormatArg::Md => args.output.table.sheet(&sheet(runs), 0, &mut out),
+        writeln!(out, "]}}")
     }
 }
 
 /// Returns the printed table.
-fn sheet(runs: &[SiteRun]) -> Sheet {
+fn sheet(rows: &[SiteRunRow]) -> Sheet {
     let mut sheet = Sheet::new(&[
         ("trace", Align::Left),
         ("scheduler", Align::Left),
@@ -422,7 +511,7 @@ fn sheet(runs: &[SiteRun]) -> Sheet {
         ("slowdown", Align::Right),
         ("plan error (s)", Align::Right),
     ]);
-    for SiteRun { row, .. } in runs {
+    for row in rows {
         let number = |value: Option<f64>, decimals| {
             value.map_or(String::new(), |value| fixed(value, decimals))
         };

@@ -9,6 +9,7 @@ trials!(
     prints_fair_shares,
     replays_a_site,
     prints_when_jobs_start,
+    writes_tables_of_a_site,
     partitions_are_given_by_options,
     rejects_options_without_effect,
 );
@@ -122,6 +123,35 @@ fn prints_when_jobs_start() {
     );
 }
 
+fn writes_tables_of_a_site() {
+    let command = "--trace jobs.swf --site site --sched slurm,slurm[interval=300] -q --out o";
+    let dir = sample("site-R02");
+    dir.replay(command).code(0);
+    assert_eq!(
+        dir.files("o"),
+        [
+            "manifest.json",
+            "site_jobs.csv",
+            "site_jobs.parquet",
+            "site_runs.csv",
+            "site_runs.parquet"
+        ]
+    );
+    let table = |name: &str| String::from_utf8(dir.read(&format!("o/{name}"))).expect("text");
+    assert_eq!(table("site_runs.csv").lines().count(), 3);
+    let jobs = table("site_jobs.csv");
+    assert_eq!(jobs.lines().count(), 1 + 2 * 43);
+    assert!(
+        jobs.lines().nth(2).expect("job 2").starts_with("0,2,,,,,QOSMaxNodePerUserLimit,"),
+        "{jobs}"
+    );
+    // The same configuration writes the same bytes; another one does not replace the folder.
+    dir.replay(command).code(0);
+    assert_eq!(table("site_jobs.csv"), jobs);
+    let other = "--trace jobs.swf --site site --limits ignore -q --out o";
+    dir.replay(other).fails(2, 1, &["o: the directory contains the results of a site"]);
+}
+
 fn replays_a_site() {
     let command = "--trace jobs.swf --site site --sched slurm --format json -q";
     let out = sample("site-R02").replay(command).code(0).says_nothing();
@@ -189,7 +219,6 @@ fn rejects_options_without_effect() {
         Dir::new().file("t.swf", "; MaxProcs: 4\n1 0 -1 60 2 -1 -1 2 60 -1 1 1 1 -1 1 -1 -1 -1\n");
     for (options, problem) in [
         ("--alloc mc1x1", "--alloc: cannot be combined with --site or --sched slurm"),
-        ("--out x", "--out: cannot be combined with --site or --sched slurm"),
         ("--seed 3", "--seed: cannot be combined with --site or --sched slurm"),
         ("--sched slurm,easy", "--sched easy: cannot be combined with --site or --sched slurm"),
         ("--sched slurm[x=1]", "slurm"),

@@ -114,6 +114,17 @@ impl Controller<'_> {
                 break;
             }
         }
+        for &job in &self.waiting {
+            let state = &mut self.states[job];
+            let Some(planned) = &state.planned else { continue };
+            if state
+                .shown
+                .replace(planned.at)
+                .is_some_and(|last| last.abs_diff(planned.at) > r as u64)
+            {
+                state.plan_moves += 1;
+            }
+        }
         pass
     }
 

@@ -120,6 +120,10 @@ pub struct JobState {
     pub planned: Option<Planned>,
     /// The first planned start in the future.
     pub first_plan: Option<i64>,
+    /// Number of passes that moved the planned start by more than the resolution.
+    pub plan_moves: u32,
+    /// The planned start before the last pass that planned the job.
+    shown: Option<i64>,
     /// Seconds of waiting by class of the reason, in the order of [`ReasonClass::ALL`].
     pub waits: [i64; ReasonClass::ALL.len()],
     /// Until when `waits` counts.
@@ -233,6 +237,8 @@ impl<'a> Controller<'a> {
             start: None,
             planned: None,
             first_plan: None,
+            plan_moves: 0,
+            shown: None,
             waits: [0; ReasonClass::ALL.len()],
             counted_until: job.submit,
             last_nodes: None,

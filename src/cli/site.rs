@@ -7,8 +7,9 @@ use std::sync::Arc;
 use clap::{Args, Parser, ValueEnum};
 use serde::Serialize;
 
-use super::args::{GridArgs, RunArgs};
+use super::args::{GridArgs, OutputArgs, RunArgs};
 use super::exit::{Exit, Failure, eprint_line, eprint_warning};
+use super::job_name::{JobName, notation};
 use super::print::FormatArg;
 use super::priority::site_files;
 use super::program::Invocation;
@@ -27,10 +28,12 @@ use replay_engine::table::{Table, write_json_line};
 use replay_engine::topology::Topology;
 use replay_engine::workload::Workload;
 use replay_engine::workload::estimates::Estimates;
+use replay_experiment::grid::ParameterGrid;
 use replay_experiment::resolve::{estimated, load_traces};
 use replay_output::report::{Align, Sheet};
 use replay_results::FrameError;
 use replay_site::error::SiteError;
+use replay_site::explain::{ExplainStep, explain};
 use replay_site::jobs::{JobOptions, PartitionField, SiteJobs, Unknown, site_jobs};
 use replay_site::outcome::{SiteJobRow, SiteRunRow, job_rows, run_row};
 use replay_site::partitions::partition;
@@ -84,6 +87,15 @@ pub enum LimitsArg {
     Kill,
     /// A job runs for its recorded run time.
     Ignore,
+}
+
+impl From<LimitsArg> for LimitRule {
+    fn from(arg: LimitsArg) -> Self {
+        match arg {
+            LimitsArg::Kill => LimitRule::Kill,
+            LimitsArg::Ignore => LimitRule::Ignore,
+        }
+    }
 }
 
 /// `--priorities`.
@@ -316,6 +328,58 @@ impl Results for SiteRuns<'_> {
     }
 }
 
+/// What a replay with a site needs, read from the arguments.
+struct Prepared {
+    schedulers: Vec<(String, SlurmOptions)>,
+    grid: ParameterGrid,
+    site: Option<Site>,
+    workloads: Vec<Arc<Workload>>,
+}
+
+impl Prepared {
+    /// Reads the site and the traces.
+    fn of(registries: &Registries, args: &RunArgs) -> Result<Self, Failure> {
+        let quiet = args.output.process.quiet;
+        reject_other_options(args)?;
+        let other = format!("--site or --sched {SLURM}");
+        let schedulers = slurm_schedulers(&args.grid.sched.join(","), &other)?;
+        let grid = GridArgs { sched: Vec::new(), ..args.grid.clone() };
+        let grid = of_flags(registries, &grid, &TieLists::default(), &ListArgs::default(), None)?;
+        let site =
+            args.site.site.as_deref().map(|path| read_site(args, path, quiet)).transpose()?;
+        if site.is_some() && !grid.machines.is_empty() {
+            let problem = "--machine: cannot be combined with --site, which has the machine";
+            return Err(Failure::usage_message(problem));
+        }
+        let [policy] = &grid.policies[..] else {
+            return Err(Failure::usage_message("--policy: exactly one policy is required"));
+        };
+        let workloads = load_traces(
+            &grid.file.traces,
+            policy,
+            &grid.window,
+            grid.file.max_errors,
+            notices(quiet),
+        )?;
+        Ok(Self { schedulers, grid, site, workloads })
+    }
+}
+
+/// Returns the site of a trace and the jobs of the trace in it.
+fn site_jobs_of(
+    args: &RunArgs,
+    grid: &ParameterGrid,
+    given: Option<&Site>,
+    workload: &Arc<Workload>,
+) -> Result<(Site, SiteJobs), Failure> {
+    let quiet = args.output.process.quiet;
+    let workload = &estimated(workload, grid, notices(quiet))?;
+    let mut site = site_of(args, given, &grid.machines, workload)?;
+    let estimates = grid.estimates != Estimates::Field9;
+    let jobs = jobs_of(args, &mut site, workload, estimates, quiet)?;
+    Ok((site, jobs))
+}
+
 /// Runs the main job.
 ///
 /// # Errors
@@ -326,22 +390,8 @@ pub fn run(
     command: Invocation<'_>,
 ) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
-    reject_other_options(args)?;
     let mut session = Session::begin(Kind::Site, &args.output, command)?;
-    let schedulers =
-        slurm_schedulers(&args.grid.sched.join(","), &format!("--site or --sched {SLURM}"))?;
-    let grid = GridArgs { sched: Vec::new(), ..args.grid.clone() };
-    let grid = of_flags(registries, &grid, &TieLists::default(), &ListArgs::default(), None)?;
-    let site = args.site.site.as_deref().map(|path| read_site(args, path, quiet)).transpose()?;
-    if site.is_some() && !grid.machines.is_empty() {
-        let problem = "--machine: cannot be combined with --site, which has the machine";
-        return Err(Failure::usage_message(problem));
-    }
-    let [policy] = &grid.policies[..] else {
-        return Err(Failure::usage_message("--policy: exactly one policy is required"));
-    };
-    let workloads =
-        load_traces(&grid.file.traces, policy, &grid.window, grid.file.max_errors, notices(quiet))?;
+    let Prepared { schedulers, grid, site, workloads } = Prepared::of(registries, args)?;
     session.reads(inputs(args, &grid.estimates, &workloads));
     session.configure(&configuration(args, &schedulers, &workloads))?;
     let mut results = SiteRuns {
@@ -352,17 +402,11 @@ pub fn run(
         jobs: Vec::new(),
     };
     for workload in &workloads {
-        let workload = &estimated(workload, &grid, notices(quiet)).map_err(Failure::from)?;
-        let mut site = site_of(args, site.as_ref(), &grid.machines, workload)?;
-        let estimates = grid.estimates != Estimates::Field9;
-        let jobs = jobs_of(args, &mut site, workload, estimates, quiet)?;
+        let (site, jobs) = site_jobs_of(args, &grid, site.as_ref(), workload)?;
         for (name, options) in &schedulers {
             let mut site = site.clone();
             options.apply(&mut site);
-            let rule = match args.site.limits {
-                LimitsArg::Kill => LimitRule::Kill,
-                LimitsArg::Ignore => LimitRule::Ignore,
-            };
+            let rule = args.site.limits.into();
             let replayed = replay(&site, &jobs.jobs, rule).map_err(Failure::usage_message)?;
             if !quiet {
                 print_reasons(name, &replayed);
@@ -377,6 +421,94 @@ pub fn run(
     }
     let tally = Tally::ended("runs", results.rows.len(), results.rows.len(), Vec::new());
     session.publish(&mut results, &tally)
+}
+
+/// The main job of a command line without arguments.
+#[derive(Parser)]
+struct NoRunArguments {
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Returns the main job with these options if it replays a site's queue.
+///
+/// # Errors
+/// A usage error if the defaults of the main job cannot be read.
+pub fn site_run(
+    grid: &GridArgs,
+    site: &SiteRunArgs,
+    output: &OutputArgs,
+) -> Result<Option<RunArgs>, Failure> {
+    let none = NoRunArguments::try_parse_from(["replay"]);
+    let none = none.map_err(|e| Failure::usage_message(e.to_string()))?;
+    let (grid, site, output) = (grid.clone(), site.clone(), output.clone());
+    Ok(Some(RunArgs { grid, site, output, ..none.run }).filter(is_site_run))
+}
+
+/// Explains the start of a job in a replay with a site.
+///
+/// # Errors
+/// As [`run`]; a usage error if there is no such job, or if several traces or schedulers are given.
+pub fn explain_job(
+    registries: &Registries,
+    args: &RunArgs,
+    job: &JobName,
+) -> Result<Exit, Failure> {
+    if args.output.out.is_some() {
+        let problem = format!("explain: --out: cannot be combined with --site or --sched {SLURM}");
+        return Err(Failure::usage_message(problem));
+    }
+    let Prepared { schedulers, grid, site, workloads } = Prepared::of(registries, args)?;
+    let ([workload], [(_, options)]) = (&workloads[..], &schedulers[..]) else {
+        let problem = "explain: exactly one trace and one scheduler are required";
+        return Err(Failure::usage_message(problem));
+    };
+    let (mut site, jobs) = site_jobs_of(args, &grid, site.as_ref(), workload)?;
+    let number = job.number(workload, &notation(workload)?)?;
+    let at = jobs.jobs.iter().position(|job| job.number == number);
+    let at = at.ok_or_else(|| {
+        Failure::usage_message(format!("--job {number}: the job is left out of the replay"))
+    })?;
+    options.apply(&mut site);
+    let steps = explain(&site, &jobs.jobs, args.site.limits.into(), at);
+    let steps = steps.map_err(Failure::usage_message)?;
+    let sheet = || vec![steps_sheet(&steps)];
+    args.output.table.print(&steps, sheet, &mut stdout()).map_err(Failure::stdout)?;
+    Ok(Exit::Done)
+}
+
+/// Returns the printed table of an explanation.
+fn steps_sheet(steps: &[ExplainStep]) -> Sheet {
+    let mut sheet = Sheet::new(&[
+        ("at", Align::Right),
+        ("main", Align::Right),
+        ("backfill", Align::Right),
+        ("event", Align::Left),
+        ("by", Align::Left),
+        ("reason", Align::Left),
+        ("start", Align::Right),
+        ("partition", Align::Left),
+        ("nodes", Align::Left),
+        ("priority", Align::Right),
+        ("blocked by", Align::Left),
+    ]);
+    for step in steps {
+        let number = |value: Option<i64>| value.map_or(String::new(), |value| value.to_string());
+        sheet.push(vec![
+            step.at.to_string(),
+            step.main_passes.to_string(),
+            step.backfill_passes.to_string(),
+            step.event.to_string(),
+            step.by.unwrap_or_default().to_string(),
+            step.reason.unwrap_or_default().to_string(),
+            number(step.start),
+            step.partition.clone().unwrap_or_default(),
+            step.nodes.clone().unwrap_or_default(),
+            number(step.priority.map(i64::from)),
+            step.blocked_by.clone().unwrap_or_default(),
+        ]);
+    }
+    sheet
 }
 
 /// Returns the paths of the files that determine the results.

@@ -10,6 +10,7 @@ trials!(
     replays_a_site,
     prints_when_jobs_start,
     writes_tables_of_a_site,
+    explains_a_job_of_a_site,
     partitions_are_given_by_options,
     rejects_options_without_effect,
 );
@@ -121,6 +122,42 @@ fn prints_when_jobs_start() {
         1,
         &["--from-state absent: there is no such folder"],
     );
+}
+
+fn explains_a_job_of_a_site() {
+    let steps = |job: &str| -> Vec<serde_json::Value> {
+        let command = format!("explain -q --trace jobs.swf --site site --format json --job {job}");
+        let out = sample("site-R02").replay(&command).code(0).says_nothing();
+        out.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    };
+    let of = steps("10");
+    let events: Vec<_> =
+        of.iter().map(|step| [&step["event"], &step["reason"], &step["by"]]).collect();
+    let null = serde_json::Value::Null;
+    assert_eq!(events[1], [&"waits".into(), &"Resources".into(), &null]);
+    assert_eq!(events[2], [&"starts".into(), &null, &"main".into()]);
+    assert_eq!(
+        (&of[1]["blocked_by"], &of[1]["start"]),
+        (&"running: 4 until 625".into(), &625.into())
+    );
+    // The start is that of the replay.
+    assert_eq!((&of[2]["at"], &of[2]["nodes"]), (&415.into(), &"2,8-10".into()));
+    let last = steps("29").pop().expect("a step");
+    assert_eq!(
+        (&last["at"], &last["by"], &last["nodes"]),
+        (&2346.into(), &"backfill".into(), &"10".into())
+    );
+    let limit = &steps("2")[0]["blocked_by"];
+    assert!(limit.as_str().is_some_and(|text| text.contains("at most 8 nodes")), "{limit}");
+    for (more, problem) in [
+        ("--job 99999", "--job 99999"),
+        ("--job 1 --sched slurm,slurm[age=1]", "explain: exactly one trace and one scheduler"),
+        ("--job 1 --out o", "explain: --out: cannot be combined with --site"),
+        ("--job 1 --alloc mm", "--alloc: cannot be combined with --site"),
+    ] {
+        let command = format!("explain -q --trace jobs.swf --site site {more}");
+        sample("site-R02").replay(&command).fails(2, 1, &[problem]);
+    }
 }
 
 fn writes_tables_of_a_site() {

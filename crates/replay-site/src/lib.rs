@@ -20,6 +20,7 @@
 //! | [`blocking`] | what keeps a waiting job from starting |
 //! | [`strategy`], [`partitions`] | the scheduler and partitions on the command line |
 //! | [`outcome`] | jobs and runs of a replay as rows of tables |
+//! | [`explain`](mod@explain) | why a job of a replay started when it did |
 //! | [`cases`] | priorities and fair shares of tables, for comparison with a controller |
 
 pub mod assoc;
@@ -29,6 +30,7 @@ pub mod conf;
 pub mod csv_table;
 pub mod dump;
 pub mod error;
+pub mod explain;
 pub mod fairshare;
 pub mod job;
 pub mod jobs;

@@ -213,6 +213,11 @@ impl<'a> Replay<'a> {
         &self.controller
     }
 
+    /// Returns the counts of the passes of the main loop and of the backfill so far.
+    pub fn passes(&self) -> (PassCounts, PassCounts) {
+        (self.main, self.backfill)
+    }
+
     /// Returns the seconds between two calculations of the priorities.
     fn period(&self) -> i64 {
         i64::from(self.site.priority.calc_period) * 60

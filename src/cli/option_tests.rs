@@ -16,15 +16,31 @@ enum Aspect {
 use Aspect::{Default, Help, Value};
 
 /// Options that differ in an aspect among commands, with the reason.
-const DIFFER: [(&str, &[Aspect], &str); 12] = [
+const DIFFER: [(&str, &[Aspect], &str); 20] = [
     ("all", &[Help, Value, Default], "fetch takes all traces, man writes all pages into a folder"),
     ("alloc", &[Default], "contend and stream compare several allocators by default"),
+    ("cases", &[Help], "place reads requests, priority reads jobs"),
+    (
+        "estimates",
+        &[Help, Value, Default],
+        "replays plan with estimates of run times, stream has methods",
+    ),
     ("from", &[Help, Value], "replays start a window at a time, fetch copies from a folder"),
+    ("job", &[Help, Value], "when adds a job, show and explain select a job of a trace"),
     ("jobs", &[Help, Default], "replays take the first jobs of a trace, models generate jobs"),
     ("machine", &[Default], "a trace names its machine, a stream and a list of packets do not"),
     ("network", &[Default], "contend and stream take the network of --preset"),
+    ("partition", &[Help, Value], "import selects jobs, a replay defines partitions"),
     ("pattern", &[Default], "the jobs of stream send nothing by default"),
+    (
+        "priorities",
+        &[Help, Default],
+        "the present state has the priorities of its jobs, a trace has none",
+    ),
     ("processors", &[Default], "a log has a machine that import cannot guess"),
+    ("sched", &[Help, Value, Default], "when takes the schedulers of a site"),
+    ("strict", &[Help], "the files of a site have keys without effect, a trace has contradictions"),
+    ("unknown", &[Help], "when reads jobs.txt"),
     ("load", &[Default], "a stream has arrivals by default, a model its own load"),
     ("trace", &[Help], "verify selects among published traces, the others read traces"),
     ("tie", &[Help], "given vectors are shown in addition to the vectors that a search finds"),

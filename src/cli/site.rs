@@ -112,9 +112,9 @@ pub enum PrioritiesArg {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Site")]
 pub struct SiteRunArgs {
-    /// Read the site from this folder, or from this slurm.conf and the files beside it; for --sched slurm.
+    /// Read the site from this folder, or from this slurm.conf and the files beside it.
     ///
-    /// The folder has the file slurm.conf and, if they exist, qos.txt (the output of sacctmgr -P show qos), assoc.txt
+    /// The site is for --sched slurm. The folder has the file slurm.conf and, if they exist, qos.txt (the output of sacctmgr -P show qos), assoc.txt
     /// (the output of sacctmgr -P show assoc with the columns ID, Account, User, Share, ParentName and those of limits),
     /// and topology.conf or topology.yaml. Users, accounts, partitions and QOS of the jobs are read from the file
     /// TRACE.site.csv beside the trace, if it exists. With --strict, keys and options without effect are errors.

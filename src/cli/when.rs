@@ -52,7 +52,7 @@ pub struct WhenArgs {
     only_job: bool,
 
     /// Use these schedulers: slurm, or slurm with parameters that override those of the site; a list.
-    #[arg(long, value_name = "LIST", default_value = "slurm")]
+    #[arg(short, long, value_name = "LIST", default_value = "slurm")]
     sched: String,
 
     /// Replay with N draws of run times for the quantiles of the starts.

@@ -17,6 +17,7 @@ mod cli {
     pub mod check_topology;
     pub mod compare;
     pub mod down;
+    pub mod estimates;
     pub mod explain;
     pub mod explore;
     pub mod fetch;
@@ -103,6 +104,7 @@ files!(
     sidecars,
     site,
     site_ids,
+    estimates,
     explain,
     explore,
     fetch,

@@ -18,6 +18,7 @@ use super::write::{NamedOutput, OutputFile, check_apart, finish_all};
 use replay_engine::metrics::{Needs, RunMetrics};
 use replay_engine::workload::{Oversize, PartitionField, Policy, Shake, Workload};
 use replay_experiment::Measure;
+use replay_site::jobs::Unknown;
 
 /// Arguments that select what is replayed, as typed.
 #[derive(Clone, Debug, Args, Serialize, Deserialize)]
@@ -94,6 +95,14 @@ pub struct GridArgs {
     /// Treat jobs larger than the machine by this rule [default: the policy's rule].
     #[arg(long, value_enum, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
     pub oversize: Option<OversizeArg>,
+
+    /// Plan with these estimates of run times: field9, file=FILE, perfect, factor=F, last2 [default: field9].
+    ///
+    /// field9: the time limit of the log, as the policy cleans it. file: a CSV file with the columns job,seconds; field 9 for
+    /// jobs without a row. perfect: the run time. factor: the run time times F. last2: the mean run time of the last two jobs
+    /// of the user that had ended in the log, at most field 9. The estimate orders and plans; it does not end a job.
+    #[arg(long, value_name = "SOURCE", help_heading = "Trace", hide_short_help = true)]
+    pub estimates: Option<String>,
 
     /// Treat jobs that depend on other jobs (fields 17, 18) by this rule: ignore, honour, shift, force [default:
     /// ignore].
@@ -252,10 +261,11 @@ impl PartitionsArg {
 }
 
 /// `--unknown`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UnknownArg {
     /// An unknown name is an error.
+    #[default]
     Error,
     /// Jobs with an unknown name are left out and counted.
     Drop,
@@ -267,6 +277,15 @@ impl UnknownArg {
         match self {
             Self::Error => "error",
             Self::Drop => "drop",
+        }
+    }
+}
+
+impl From<UnknownArg> for Unknown {
+    fn from(arg: UnknownArg) -> Self {
+        match arg {
+            UnknownArg::Error => Self::Error,
+            UnknownArg::Drop => Self::Drop,
         }
     }
 }

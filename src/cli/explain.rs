@@ -18,6 +18,7 @@ use super::program::Invocation;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::session::Session;
+use super::site::{self, SiteRunArgs};
 use super::skipped_jobs::why_not_started;
 use super::strategy_selection;
 use crate::cli::terminal::stdout;
@@ -50,6 +51,9 @@ pub struct ExplainArgs {
     /// over an equal id of another job; id:335 is always an id.
     #[arg(long, value_name = "JOB", allow_hyphen_values = true, help_heading = "Explain")]
     pub job: JobName,
+
+    #[command(flatten)]
+    pub site: SiteRunArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -86,6 +90,9 @@ pub fn run(
     args: &ExplainArgs,
     command: Invocation<'_>,
 ) -> Result<Exit, Failure> {
+    if let Some(site) = site::site_run(&args.grid, &args.site, &args.output)? {
+        return site::explain_job(registries, &site, &args.job);
+    }
     let mut session = Session::begin(Kind::Explain, &args.output, command)?;
     let quiet = args.output.process.quiet;
     let why = "explain: allocator recorded repeats the placements of the log and has no decisions to explain; name another allocator";

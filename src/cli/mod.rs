@@ -69,6 +69,7 @@ mod threads;
 mod tie_lists;
 mod usage;
 mod verify;
+mod when;
 mod write;
 
 pub use program::Program;
@@ -238,6 +239,13 @@ enum Command {
     /// sshare, by Slurm's fair tree or by the classic rule.
     #[command(subcommand_help_heading = command_groups::SITES)]
     Fairshare(fairshare::FairshareArgs),
+    /// Print when the jobs that wait at a site start, and why they wait.
+    ///
+    /// The folder has the files of the site and the output of scontrol show job -o. The plan is that of Slurm's main loop and
+    /// backfill at the present instant. Expected starts are those of a replay in which every job runs to its time limit, and
+    /// the quantiles are those of replays with run times drawn from ended jobs. No further jobs arrive.
+    #[command(subcommand_help_heading = command_groups::SITES)]
+    When(when::WhenArgs),
     /// Check trees and blocks: sizes that never run, idle nodes.
     ///
     /// The command prints a row for each finding. For each size, a job is placed by Slurm's rule for the machine:
@@ -375,6 +383,7 @@ fn run_program(invocation: Invocation<'_>) -> Exit {
         Some(Command::Place(args)) => place::run(&args),
         Some(Command::Priority(args)) => priority::run(&args),
         Some(Command::Fairshare(args)) => fairshare::run(&args),
+        Some(Command::When(args)) => when::run(&args),
         Some(Command::CheckTopology(args)) => check_topology::run(registries, &args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Import(args)) => import::run(&args),

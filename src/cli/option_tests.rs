@@ -16,21 +16,30 @@ enum Aspect {
 use Aspect::{Default, Help, Value};
 
 /// Options that differ in an aspect among commands, with the reason.
-const DIFFER: [(&str, &[Aspect], &str); 16] = [
+const DIFFER: [(&str, &[Aspect], &str); 21] = [
     ("all", &[Help, Value, Default], "fetch takes all traces, man writes all pages into a folder"),
     ("alloc", &[Default], "contend and stream compare several allocators by default"),
     ("cases", &[Help], "place reads requests, priority reads jobs"),
+    (
+        "estimates",
+        &[Help, Value, Default],
+        "replays plan with estimates of run times, stream has methods",
+    ),
     ("from", &[Help, Value], "replays start a window at a time, fetch copies from a folder"),
+    ("job", &[Help, Value], "when adds a job, show and explain select a job of a trace"),
     ("jobs", &[Help, Default], "replays take the first jobs of a trace, models generate jobs"),
     ("machine", &[Default], "a trace names its machine, a stream and a list of packets do not"),
     ("network", &[Default], "contend and stream take the network of --preset"),
-    (
-        "partition",
-        &[Help, Value],
-        "a replay with --site defines partitions, import selects partitions",
-    ),
+    ("partition", &[Help, Value], "import selects jobs, a replay defines partitions"),
     ("pattern", &[Default], "the jobs of stream send nothing by default"),
+    (
+        "priorities",
+        &[Help, Default],
+        "the present state has the priorities of its jobs, a trace has none",
+    ),
     ("processors", &[Default], "a log has a machine that import cannot guess"),
+    ("sched", &[Help, Value, Default], "when takes the schedulers of a site"),
+    ("unknown", &[Help], "when reads jobs.txt"),
     ("load", &[Default], "a stream has arrivals by default, a model its own load"),
     ("site", &[Help], "a replay and the commands of Slurm read different files of a site"),
     ("strict", &[Help], "replays check logs, the commands of Slurm check the files of a site"),

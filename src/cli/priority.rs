@@ -50,11 +50,16 @@ impl SiteArgs {
 
     /// Returns the paths of the files that are read.
     pub fn inputs(&self) -> Vec<PathBuf> {
-        let folder = if self.site.is_dir() { Some(&*self.site) } else { self.site.parent() };
-        let names = ["slurm.conf", "qos.txt", "assoc.txt", "topology.conf", "topology.yaml"];
-        let files = names.iter().filter_map(|name| Some(folder?.join(name)));
-        files.chain([self.site.clone()]).filter(|path| path.is_file()).collect()
+        site_files(&self.site)
     }
+}
+
+/// Returns the paths of the files of a site that exist.
+pub fn site_files(site: &Path) -> Vec<PathBuf> {
+    let folder = if site.is_dir() { Some(site) } else { site.parent() };
+    let names = ["slurm.conf", "qos.txt", "assoc.txt", "topology.conf", "topology.yaml"];
+    let files = names.iter().filter_map(|name| Some(folder?.join(name)));
+    files.chain([site.to_path_buf()]).filter(|path| path.is_file()).collect()
 }
 
 /// Converts an error about a site. A missing folder is a usage error.

@@ -10,6 +10,7 @@ pub enum Kind {
     Contend,
     Show,
     Explain,
+    Site,
 }
 
 /// Tables of runs and sweeps.
@@ -26,7 +27,7 @@ const OF_RUNS: [&str; 8] = [
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 8] = [
         Kind::Run,
         Kind::Sweep,
         Kind::Search,
@@ -34,6 +35,7 @@ impl Kind {
         Kind::Contend,
         Kind::Show,
         Kind::Explain,
+        Kind::Site,
     ];
 
     /// Returns the kind with this name in manifests.
@@ -51,6 +53,7 @@ impl Kind {
             Kind::Contend => "contend",
             Kind::Show => "show",
             Kind::Explain => "explain",
+            Kind::Site => "site",
         }
     }
 
@@ -86,6 +89,9 @@ impl Kind {
                 "fragmentation.csv",
             ],
             Kind::Explain => &["steps.parquet", "steps.csv"],
+            Kind::Site => {
+                &["site_runs.parquet", "site_runs.csv", "site_jobs.parquet", "site_jobs.csv"]
+            }
             Kind::Contend => &[
                 "contend.parquet",
                 "contend.csv",

@@ -28,7 +28,7 @@ pub fn run(
     command: Invocation<'_>,
 ) -> Result<Exit, Failure> {
     if site::is_site_run(args) {
-        return site::run(registries, args);
+        return site::run(registries, args, command);
     }
     let quiet = args.output.process.quiet;
     let mut session = Session::begin(Kind::Run, &args.output, command)?;

@@ -2,12 +2,20 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, Parser, ValueEnum};
+use serde::Serialize;
 
-use super::args::{GridArgs, RunArgs, UnknownArg};
+use super::args::{GridArgs, OutputArgs, RunArgs};
 use super::exit::{Exit, Failure, eprint_line, eprint_warning};
+use super::job_name::{JobName, notation};
 use super::print::FormatArg;
+use super::priority::site_files;
+use super::program::Invocation;
+use super::result_kind::Kind;
+use super::results::{Results, Tally};
+use super::session::Session;
 use super::strategy_selection::notices;
 use super::sweep::{ListArgs, of_flags};
 use super::terminal::stdout;
@@ -16,17 +24,21 @@ use replay_engine::naming::split_list;
 use replay_engine::number::{fixed, grouped};
 use replay_engine::registries::Registries;
 use replay_engine::sanitize::excerpt;
-use replay_engine::table::{Table, write_csv, write_json_line};
+use replay_engine::table::{Table, write_json_line};
 use replay_engine::topology::Topology;
+use replay_engine::workload::estimates::Estimates;
 use replay_engine::workload::{PartitionField, Workload, partition_definitions};
-use replay_experiment::resolve::load_traces;
+use replay_experiment::grid::ParameterGrid;
+use replay_experiment::resolve::{estimated, load_traces};
 use replay_output::report::{Align, Sheet};
+use replay_results::FrameError;
 use replay_site::error::SiteError;
+use replay_site::explain::{ExplainStep, explain};
 use replay_site::jobs::{JobOptions, SiteJobs, Unknown, site_jobs};
 use replay_site::outcome::{SiteJobRow, SiteRunRow, job_rows, run_row};
 use replay_site::partitions::partition;
 use replay_site::replay::{LimitRule, Replayed, replay};
-use replay_site::sidecar::Sidecar;
+use replay_site::sidecar::{Sidecar, sidecar_path};
 use replay_site::site::{Site, SiteOptions};
 use replay_site::strategy::{self, SlurmOptions};
 
@@ -46,6 +58,15 @@ pub enum LimitsArg {
     Ignore,
 }
 
+impl From<LimitsArg> for LimitRule {
+    fn from(arg: LimitsArg) -> Self {
+        match arg {
+            LimitsArg::Kill => LimitRule::Kill,
+            LimitsArg::Ignore => LimitRule::Ignore,
+        }
+    }
+}
+
 /// `--priorities`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub enum PrioritiesArg {
@@ -60,9 +81,9 @@ pub enum PrioritiesArg {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Site")]
 pub struct SiteRunArgs {
-    /// Read the site from this folder, or from this slurm.conf and the files beside it; for --sched slurm.
+    /// Read the site from this folder, or from this slurm.conf and the files beside it.
     ///
-    /// The folder has the file slurm.conf and, if they exist, qos.txt (the output of sacctmgr -P show qos), assoc.txt
+    /// The site is for --sched slurm. The folder has the file slurm.conf and, if they exist, qos.txt (the output of sacctmgr -P show qos), assoc.txt
     /// (the output of sacctmgr -P show assoc with the columns ID, Account, User, Share, ParentName and those of limits),
     /// and topology.conf or topology.yaml. Users, accounts, partitions and QOS of the jobs are read from the file
     /// TRACE.site.csv beside the trace, if it exists. With --strict, keys and options without effect are errors.
@@ -113,6 +134,7 @@ fn reject_other_options(args: &RunArgs) -> Result<(), Failure> {
         "machine",
         "policy",
         "oversize",
+        "estimates",
         "strict",
         "from",
         "jobs",
@@ -132,7 +154,6 @@ fn reject_other_options(args: &RunArgs) -> Result<(), Failure> {
         }
     }
     let others = [
-        ("out", args.output.out.is_some()),
         ("shake", args.shake.shake.is_some()),
         ("ties", args.ties),
         ("columns", !args.columns.is_empty()),
@@ -142,17 +163,17 @@ fn reject_other_options(args: &RunArgs) -> Result<(), Failure> {
     others.iter().find(|(_, is_given)| *is_given).map_or(Ok(()), |(option, _)| failed(option))
 }
 
-/// Returns the schedulers, each with its name and options.
-fn schedulers(args: &RunArgs) -> Result<Vec<(String, SlurmOptions)>, Failure> {
+/// Returns the schedulers of a list, each with its name and options; `slurm` if the list is empty.
+/// `other` names the options that exclude other schedulers.
+pub fn slurm_schedulers(list: &str, other: &str) -> Result<Vec<(String, SlurmOptions)>, Failure> {
     let table = strategy::table();
-    let names = args.grid.sched.iter().flat_map(|list| split_list(list)).map(str::trim);
+    let names = split_list(list).into_iter().map(str::trim);
     let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
     let names = if names.is_empty() { vec![SLURM] } else { names };
     let scheduler = |name: &&str| {
         if base(name) != SLURM {
             let name = excerpt(name);
-            let problem =
-                format!("--sched {name}: cannot be combined with --site or --sched {SLURM}");
+            let problem = format!("--sched {name}: cannot be combined with {other}");
             return Err(Failure::usage_message(problem));
         }
         let options = table.read(name).map_err(Failure::usage)?;
@@ -216,58 +237,270 @@ fn field_of(args: &RunArgs) -> PartitionField {
     args.grid.partitions.unwrap_or_default().field()
 }
 
-/// A replay with its rows.
-struct SiteRun {
-    row: SiteRunRow,
+/// Results of replays with a site.
+struct SiteRuns<'a> {
+    args: &'a RunArgs,
+    schedulers: &'a [(String, SlurmOptions)],
+    workloads: &'a [Arc<Workload>],
+    rows: Vec<SiteRunRow>,
+    /// Jobs of all runs.
     jobs: Vec<SiteJobRow>,
+}
+
+impl Results for SiteRuns<'_> {
+    type Row = SiteRunRow;
+
+    fn rows(&self) -> &[SiteRunRow] {
+        &self.rows
+    }
+
+    fn is_printed(&self) -> bool {
+        self.args.output.table.format == FormatArg::Json
+    }
+
+    fn sheets(&self) -> Vec<Sheet> {
+        vec![sheet(&self.rows)]
+    }
+
+    fn configuration(&self) -> Result<impl Serialize, Failure> {
+        Ok(configuration(self.args, self.schedulers, self.workloads))
+    }
+
+    fn tables(
+        &mut self,
+        dir: &Path,
+        metadata: &[(String, String)],
+    ) -> Result<Vec<PathBuf>, FrameError> {
+        let mut files = replay_results::write(dir, &self.rows, metadata)?;
+        files.extend(replay_results::write(dir, &self.jobs, metadata)?);
+        Ok(files)
+    }
+}
+
+/// What a replay with a site needs, read from the arguments.
+struct Prepared {
+    schedulers: Vec<(String, SlurmOptions)>,
+    grid: ParameterGrid,
+    site: Option<Site>,
+    workloads: Vec<Arc<Workload>>,
+}
+
+impl Prepared {
+    /// Reads the site and the traces.
+    fn of(registries: &Registries, args: &RunArgs) -> Result<Self, Failure> {
+        let quiet = args.output.process.quiet;
+        reject_other_options(args)?;
+        let other = format!("--site or --sched {SLURM}");
+        let schedulers = slurm_schedulers(&args.grid.sched.join(","), &other)?;
+        if args.site.site.is_some() && !args.grid.partition.is_empty() {
+            let problem = "--partition: cannot be combined with --site, which has the partitions";
+            return Err(Failure::usage_message(problem));
+        }
+        let (partitions, partition, unknown) = (None, Vec::new(), None);
+        let grid =
+            GridArgs { sched: Vec::new(), partitions, partition, unknown, ..args.grid.clone() };
+        let grid = of_flags(registries, &grid, &TieLists::default(), &ListArgs::default(), None)?;
+        let site =
+            args.site.site.as_deref().map(|path| read_site(args, path, quiet)).transpose()?;
+        if site.is_some() && !grid.machines.is_empty() {
+            let problem = "--machine: cannot be combined with --site, which has the machine";
+            return Err(Failure::usage_message(problem));
+        }
+        let [policy] = &grid.policies[..] else {
+            return Err(Failure::usage_message("--policy: exactly one policy is required"));
+        };
+        let workloads = load_traces(
+            &grid.file.traces,
+            policy,
+            &grid.window,
+            grid.file.max_errors,
+            notices(quiet),
+        )?;
+        Ok(Self { schedulers, grid, site, workloads })
+    }
+}
+
+/// Returns the site of a trace and the jobs of the trace in it.
+fn site_jobs_of(
+    args: &RunArgs,
+    grid: &ParameterGrid,
+    given: Option<&Site>,
+    workload: &Arc<Workload>,
+) -> Result<(Site, SiteJobs), Failure> {
+    let quiet = args.output.process.quiet;
+    let workload = &estimated(workload, grid, notices(quiet))?;
+    let mut site = site_of(args, given, &grid.machines, workload)?;
+    let estimates = grid.estimates != Estimates::Field9;
+    let jobs = jobs_of(args, &mut site, workload, estimates, quiet)?;
+    Ok((site, jobs))
 }
 
 /// Runs the main job.
 ///
 /// # Errors
 /// A usage error for an invalid option; a data error for an invalid trace or site.
-pub fn run(registries: &Registries, args: &RunArgs) -> Result<Exit, Failure> {
+pub fn run(
+    registries: &Registries,
+    args: &RunArgs,
+    command: Invocation<'_>,
+) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
-    reject_other_options(args)?;
-    let schedulers = schedulers(args)?;
-    if args.site.site.is_some() && !args.grid.partition.is_empty() {
-        let problem = "--partition: cannot be combined with --site, which has the partitions";
-        return Err(Failure::usage_message(problem));
-    }
-    let (partitions, partition, unknown) = (None, Vec::new(), None);
-    let grid = GridArgs { sched: Vec::new(), partitions, partition, unknown, ..args.grid.clone() };
-    let grid = of_flags(registries, &grid, &TieLists::default(), &ListArgs::default(), None)?;
-    let site = args.site.site.as_deref().map(|path| read_site(args, path, quiet)).transpose()?;
-    if site.is_some() && !grid.machines.is_empty() {
-        let problem = "--machine: cannot be combined with --site, which has the machine";
-        return Err(Failure::usage_message(problem));
-    }
-    let [policy] = &grid.policies[..] else {
-        return Err(Failure::usage_message("--policy: exactly one policy is required"));
+    let mut session = Session::begin(Kind::Site, &args.output, command)?;
+    let Prepared { schedulers, grid, site, workloads } = Prepared::of(registries, args)?;
+    session.reads(inputs(args, &grid.estimates, &workloads));
+    session.configure(&configuration(args, &schedulers, &workloads))?;
+    let mut results = SiteRuns {
+        args,
+        schedulers: &schedulers,
+        workloads: &workloads,
+        rows: Vec::new(),
+        jobs: Vec::new(),
     };
-    let workloads =
-        load_traces(&grid.file.traces, policy, &grid.window, grid.file.max_errors, notices(quiet))?;
-    let mut runs = Vec::new();
     for workload in &workloads {
-        let mut site = site_of(args, site.as_ref(), &grid.machines, workload)?;
-        let jobs = jobs_of(args, &mut site, workload, quiet)?;
+        let (site, jobs) = site_jobs_of(args, &grid, site.as_ref(), workload)?;
         for (name, options) in &schedulers {
             let mut site = site.clone();
             options.apply(&mut site);
-            let rule = match args.site.limits {
-                LimitsArg::Kill => LimitRule::Kill,
-                LimitsArg::Ignore => LimitRule::Ignore,
-            };
+            let rule = args.site.limits.into();
             let replayed = replay(&site, &jobs.jobs, rule).map_err(Failure::usage_message)?;
             if !quiet {
                 print_reasons(name, &replayed);
             }
-            let row = run_row(&workload.name, name, &jobs, &replayed);
-            runs.push(SiteRun { row, jobs: job_rows(&site, &jobs, &replayed) });
+            let run = results.rows.len() as u32;
+            results.rows.push(run_row((run, &workload.name, name), &site, &jobs, &replayed));
+            results.jobs.extend(job_rows(run, &site, &jobs, &replayed));
         }
     }
-    print(args, &runs).map_err(Failure::stdout)?;
+    if args.output.table.format == FormatArg::Json {
+        results.print_json(&mut stdout()).map_err(Failure::stdout)?;
+    }
+    let tally = Tally::ended("runs", results.rows.len(), results.rows.len(), Vec::new());
+    session.publish(&mut results, &tally)
+}
+
+/// The main job of a command line without arguments.
+#[derive(Parser)]
+struct NoRunArguments {
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Returns the main job with these options if it replays a site's queue.
+///
+/// # Errors
+/// A usage error if the defaults of the main job cannot be read.
+pub fn site_run(
+    grid: &GridArgs,
+    site: &SiteRunArgs,
+    output: &OutputArgs,
+) -> Result<Option<RunArgs>, Failure> {
+    let none = NoRunArguments::try_parse_from(["replay"]);
+    let none = none.map_err(|e| Failure::usage_message(e.to_string()))?;
+    let (grid, site, output) = (grid.clone(), site.clone(), output.clone());
+    Ok(Some(RunArgs { grid, site, output, ..none.run }).filter(is_site_run))
+}
+
+/// Explains the start of a job in a replay with a site.
+///
+/// # Errors
+/// As [`run`]; a usage error if there is no such job, or if several traces or schedulers are given.
+pub fn explain_job(
+    registries: &Registries,
+    args: &RunArgs,
+    job: &JobName,
+) -> Result<Exit, Failure> {
+    if args.output.out.is_some() {
+        let problem = format!("explain: --out: cannot be combined with --site or --sched {SLURM}");
+        return Err(Failure::usage_message(problem));
+    }
+    let Prepared { schedulers, grid, site, workloads } = Prepared::of(registries, args)?;
+    let ([workload], [(_, options)]) = (&workloads[..], &schedulers[..]) else {
+        let problem = "explain: exactly one trace and one scheduler are required";
+        return Err(Failure::usage_message(problem));
+    };
+    let (mut site, jobs) = site_jobs_of(args, &grid, site.as_ref(), workload)?;
+    let number = job.number(workload, &notation(workload)?)?;
+    let at = jobs.jobs.iter().position(|job| job.number == number);
+    let at = at.ok_or_else(|| {
+        Failure::usage_message(format!("--job {number}: the job is left out of the replay"))
+    })?;
+    options.apply(&mut site);
+    let steps = explain(&site, &jobs.jobs, args.site.limits.into(), at);
+    let steps = steps.map_err(Failure::usage_message)?;
+    let sheet = || vec![steps_sheet(&steps)];
+    args.output.table.print(&steps, sheet, &mut stdout()).map_err(Failure::stdout)?;
     Ok(Exit::Done)
+}
+
+/// Returns the printed table of an explanation.
+fn steps_sheet(steps: &[ExplainStep]) -> Sheet {
+    let mut sheet = Sheet::new(&[
+        ("at", Align::Right),
+        ("main", Align::Right),
+        ("backfill", Align::Right),
+        ("event", Align::Left),
+        ("by", Align::Left),
+        ("reason", Align::Left),
+        ("start", Align::Right),
+        ("partition", Align::Left),
+        ("nodes", Align::Left),
+        ("priority", Align::Right),
+        ("blocked by", Align::Left),
+    ]);
+    for step in steps {
+        let number = |value: Option<i64>| value.map_or(String::new(), |value| value.to_string());
+        sheet.push(vec![
+            step.at.to_string(),
+            step.main_passes.to_string(),
+            step.backfill_passes.to_string(),
+            step.event.to_string(),
+            step.by.unwrap_or_default().to_string(),
+            step.reason.unwrap_or_default().to_string(),
+            number(step.start),
+            step.partition.clone().unwrap_or_default(),
+            step.nodes.clone().unwrap_or_default(),
+            number(step.priority.map(i64::from)),
+            step.blocked_by.clone().unwrap_or_default(),
+        ]);
+    }
+    sheet
+}
+
+/// Returns the paths of the files that determine the results.
+fn inputs(args: &RunArgs, estimates: &Estimates, workloads: &[Arc<Workload>]) -> Vec<PathBuf> {
+    let traces = workloads.iter().map(|workload| workload.source.clone());
+    let sidecars = workloads.iter().map(|workload| sidecar_path(&workload.source));
+    let estimates = match estimates {
+        Estimates::File(file) => Some(PathBuf::from(file)),
+        _ => None,
+    };
+    let site = args.site.site.as_deref().map(site_files).unwrap_or_default();
+    let all = traces.chain(sidecars).chain(estimates).chain(site);
+    all.filter(|path| path.is_file()).collect()
+}
+
+/// Returns the configuration, which determines the numbers.
+fn configuration(
+    args: &RunArgs,
+    schedulers: &[(String, SlurmOptions)],
+    workloads: &[Arc<Workload>],
+) -> serde_json::Value {
+    let traces = workloads
+        .iter()
+        .map(|workload| serde_json::json!({ "name": workload.name, "digest": workload.digest }));
+    let schedulers: Vec<&str> = schedulers.iter().map(|(name, _)| &name[..]).collect();
+    serde_json::json!({
+        "traces": traces.collect::<Vec<_>>(),
+        "schedulers": schedulers,
+        "grid": args.grid,
+        "site": args.site.site,
+        "cluster": args.site.cluster,
+        "partitions": args.grid.partitions,
+        "partition": args.grid.partition,
+        "unknown": args.grid.unknown,
+        "limits": format!("{:?}", args.site.limits),
+        "priorities": format!("{:?}", args.site.priorities),
+    })
 }
 
 fn read_site(args: &RunArgs, path: &Path, quiet: bool) -> Result<Site, Failure> {
@@ -287,6 +520,7 @@ fn jobs_of(
     args: &RunArgs,
     site: &mut Site,
     workload: &Workload,
+    estimates: bool,
     quiet: bool,
 ) -> Result<SiteJobs, Failure> {
     let sidecar = || -> Result<Option<Sidecar>, SiteError> {
@@ -297,10 +531,8 @@ fn jobs_of(
     let sidecar = sidecar().map_err(Failure::data)?;
     let options = JobOptions {
         partitions: field_of(args),
-        unknown: match args.grid.unknown {
-            None | Some(UnknownArg::Error) => Unknown::Error,
-            Some(UnknownArg::Drop) => Unknown::Drop,
-        },
+        unknown: args.grid.unknown.map_or_else(Unknown::default, Unknown::from),
+        estimates,
         recorded_priorities: args.site.priorities == PrioritiesArg::Recorded,
     };
     let jobs = site_jobs(site, workload, sidecar.as_ref(), options).map_err(Failure::data)?;
@@ -329,38 +561,32 @@ fn print_reasons(scheduler: &str, replayed: &Replayed) {
     }
 }
 
-/// Prints the runs: as JSON one object with the runs and their jobs, otherwise a row per run.
-fn print(args: &RunArgs, runs: &[SiteRun]) -> std::io::Result<()> {
-    let mut out = stdout();
-    match args.output.table.format {
-        FormatArg::Json => {
-            let object = |text: Vec<u8>| String::from_utf8_lossy(&text).trim_end().to_string();
-            write!(out, "{{\"runs\":[")?;
-            for (at, run) in runs.iter().enumerate() {
+impl SiteRuns<'_> {
+    /// Prints one object with the runs, each with its jobs.
+    fn print_json(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let object = |text: Vec<u8>| String::from_utf8_lossy(&text).trim_end().to_string();
+        let columns = SiteJobRow::columns();
+        write!(out, "{{\"runs\":[")?;
+        for (at, run) in self.rows.iter().enumerate() {
+            let mut text = Vec::new();
+            write_json_line(&SiteRunRow::columns(), run, &mut text)?;
+            let row = object(text);
+            let comma = if at > 0 { "," } else { "" };
+            write!(out, "{comma}{},\"jobs\":[", row.strip_suffix('}').unwrap_or(&row))?;
+            let jobs = self.jobs.iter().filter(|job| job.run == run.run);
+            for (at, job) in jobs.enumerate() {
                 let mut text = Vec::new();
-                write_json_line(&SiteRunRow::columns(), &run.row, &mut text)?;
-                let row = object(text);
-                let comma = if at > 0 { "," } else { "" };
-                write!(out, "{comma}{},\"jobs\":[", row.strip_suffix('}').unwrap_or(&row))?;
-                let columns = SiteJobRow::columns();
-                for (at, job) in run.jobs.iter().enumerate() {
-                    let mut text = Vec::new();
-                    write_json_line(&columns, job, &mut text)?;
-                    write!(out, "{}{}", if at > 0 { "," } else { "" }, object(text))?;
-                }
-                write!(out, "]}}")?;
+                write_json_line(&columns, job, &mut text)?;
+                write!(out, "{}{}", if at > 0 { "," } else { "" }, object(text))?;
             }
-            writeln!(out, "]}}")
+            write!(out, "]}}")?;
         }
-        FormatArg::Csv => {
-            write_csv(&SiteRunRow::columns(), runs.iter().map(|run| &run.row), true, &mut out)
-        }
-        FormatArg::Table | FormatArg::Md => args.output.table.sheet(&sheet(runs), 0, &mut out),
+        writeln!(out, "]}}")
     }
 }
 
 /// Returns the printed table.
-fn sheet(runs: &[SiteRun]) -> Sheet {
+fn sheet(rows: &[SiteRunRow]) -> Sheet {
     let mut sheet = Sheet::new(&[
         ("trace", Align::Left),
         ("scheduler", Align::Left),
@@ -372,7 +598,7 @@ fn sheet(runs: &[SiteRun]) -> Sheet {
         ("slowdown", Align::Right),
         ("plan error (s)", Align::Right),
     ]);
-    for SiteRun { row, .. } in runs {
+    for row in rows {
         let number = |value: Option<f64>, decimals| {
             value.map_or(String::new(), |value| fixed(value, decimals))
         };

@@ -232,7 +232,7 @@ mod tests {
             ("--scheduler fcfs", Some("'--sched'")),
             ("--traces a", Some("'--trace'")),
             ("--jbs 3", Some("'--jobs'")),
-            ("--job 3", Some("'--job' is an option of show")),
+            ("--job 3", Some("'--job' is an option of when, show")),
             ("--sed 3", Some("'--seed'")),
             ("--plot", Some("'--plots'")),
             ("--scale-loads 0.5", Some("'--scale-load'")),

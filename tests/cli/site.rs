@@ -8,6 +8,9 @@ trials!(
     adds_priorities_to_cases,
     prints_fair_shares,
     replays_a_site,
+    prints_when_jobs_start,
+    writes_tables_of_a_site,
+    explains_a_job_of_a_site,
     partitions_are_given_by_options,
     rejects_options_without_effect,
 );
@@ -72,6 +75,118 @@ fn prints_fair_shares() {
         1,
         &["u.csv:2: there is no user x in account a"],
     );
+}
+
+fn prints_when_jobs_start() {
+    let now = fixtures().join("now").display().to_string();
+    let command = |more: &str| format!("when -q --from-state {now} {more}");
+    let json = |more: &str| -> Vec<serde_json::Value> {
+        let out = Dir::new().replay(&command(more)).code(0).says_nothing();
+        out.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    };
+    let rows = json("--format json --threads 1");
+    let texts: Vec<_> =
+        rows.iter().map(|row| [&row["job"], &row["reason"], &row["plan_nodes"]]).collect();
+    assert_eq!(texts[0], ["103", "Resources", "0-5"]);
+    assert_eq!(
+        (&rows[1]["plan"], &rows[1]["started_by"]),
+        (&1_793_606_400_i64.into(), &"backfill".into())
+    );
+    assert_eq!(rows[2]["blocked_by"], "1 job before it (48.0 node hours): 103");
+    assert_eq!(rows[3]["reason"], "Dependency");
+    assert_eq!(json("--format json --threads 2"), rows);
+    let asked = json("--format json --only-job --job nodes=1,time=60,user=ada,account=physics");
+    assert_eq!((asked.len(), &asked[0]["job"]), (1, &"new".into()));
+    let out =
+        Dir::new().replay(&command(&format!("--format csv --check {now}/squeue.txt"))).code(0);
+    assert_eq!(
+        out.stdout,
+        "agreeing,earlier,later,missing,additional,other_nodes,unknown\n3,1,0,0,0,0,0\n"
+    );
+    for (more, code, problem) in [
+        ("--sched easy", 2, "--sched easy: cannot be combined with --from-state"),
+        ("--job nodes=x", 2, "--job: nodes: \"x\" is not a number of nodes"),
+        ("--now tomorrow", 2, "--now: \"tomorrow\" is not a time"),
+        ("--check absent", 2, "--check: absent: cannot be read"),
+    ] {
+        Dir::new().replay(&command(more)).fails(code, 1, &[problem]);
+    }
+    let early = command("--now 2026-11-02T05:00:00");
+    Dir::new().replay(&early).fails(
+        3,
+        1,
+        &["jobs.txt:2: job 102: StartTime 2026-11-02T06:00:00 is after"],
+    );
+    Dir::new().replay("when --from-state absent").fails(
+        2,
+        1,
+        &["--from-state absent: there is no such folder"],
+    );
+}
+
+fn explains_a_job_of_a_site() {
+    let steps = |job: &str| -> Vec<serde_json::Value> {
+        let command = format!("explain -q --trace jobs.swf --site site --format json --job {job}");
+        let out = sample("site-R02").replay(&command).code(0).says_nothing();
+        out.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    };
+    let of = steps("10");
+    let events: Vec<_> =
+        of.iter().map(|step| [&step["event"], &step["reason"], &step["by"]]).collect();
+    let null = serde_json::Value::Null;
+    assert_eq!(events[1], [&"waits".into(), &"Resources".into(), &null]);
+    assert_eq!(events[2], [&"starts".into(), &null, &"main".into()]);
+    assert_eq!(
+        (&of[1]["blocked_by"], &of[1]["start"]),
+        (&"running: 4 until 625".into(), &625.into())
+    );
+    // The start is that of the replay.
+    assert_eq!((&of[2]["at"], &of[2]["nodes"]), (&415.into(), &"2,8-10".into()));
+    let last = steps("29").pop().expect("a step");
+    assert_eq!(
+        (&last["at"], &last["by"], &last["nodes"]),
+        (&2346.into(), &"backfill".into(), &"10".into())
+    );
+    let limit = &steps("2")[0]["blocked_by"];
+    assert!(limit.as_str().is_some_and(|text| text.contains("at most 8 nodes")), "{limit}");
+    for (more, problem) in [
+        ("--job 99999", "--job 99999"),
+        ("--job 1 --sched slurm,slurm[age=1]", "explain: exactly one trace and one scheduler"),
+        ("--job 1 --out o", "explain: --out: cannot be combined with --site"),
+        ("--job 1 --alloc mm", "--alloc: cannot be combined with --site"),
+    ] {
+        let command = format!("explain -q --trace jobs.swf --site site {more}");
+        sample("site-R02").replay(&command).fails(2, 1, &[problem]);
+    }
+}
+
+fn writes_tables_of_a_site() {
+    let command = "--trace jobs.swf --site site --sched slurm,slurm[interval=300] -q --out o";
+    let dir = sample("site-R02");
+    dir.replay(command).code(0);
+    assert_eq!(
+        dir.files("o"),
+        [
+            "manifest.json",
+            "site_jobs.csv",
+            "site_jobs.parquet",
+            "site_runs.csv",
+            "site_runs.parquet"
+        ]
+    );
+    let table = |name: &str| String::from_utf8(dir.read(&format!("o/{name}"))).expect("text");
+    assert_eq!(table("site_runs.csv").lines().count(), 3);
+    let jobs = table("site_jobs.csv");
+    assert_eq!(jobs.lines().count(), 1 + 2 * 43);
+    assert!(
+        jobs.lines().nth(2).expect("job 2").starts_with("0,2,,,,,QOSMaxNodePerUserLimit,"),
+        "{jobs}"
+    );
+    // The same configuration writes the same bytes; another one does not replace the folder.
+    dir.replay(command).code(0);
+    assert_eq!(table("site_jobs.csv"), jobs);
+    let other = "--trace jobs.swf --site site --limits ignore -q --out o";
+    dir.replay(other).fails(2, 1, &["o: the directory contains the results of a site"]);
 }
 
 fn replays_a_site() {
@@ -145,7 +260,6 @@ fn rejects_options_without_effect() {
         Dir::new().file("t.swf", "; MaxProcs: 4\n1 0 -1 60 2 -1 -1 2 60 -1 1 1 1 -1 1 -1 -1 -1\n");
     for (options, problem) in [
         ("--alloc mc1x1", "--alloc: cannot be combined with --site or --sched slurm"),
-        ("--out x", "--out: cannot be combined with --site or --sched slurm"),
         ("--seed 3", "--seed: cannot be combined with --site or --sched slurm"),
         ("--sched slurm,easy", "--sched easy: cannot be combined with --site or --sched slurm"),
         ("--sched slurm[x=1]", "slurm"),

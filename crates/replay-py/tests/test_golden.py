@@ -19,7 +19,7 @@ SAMPLES = REPOSITORY / "tests" / "samples"
 SHORT = {"-t": "trace", "-s": "sched", "-a": "alloc", "-q": "quiet"}
 READ = {"trace", "policy", "from", "jobs", "days"}
 RUN = {
-    "machine", "sched", "alloc", "tie", "seed", "shake", "shake-width", "shake-seed", "oversize", "deps", "down",
+    "machine", "sched", "alloc", "tie", "seed", "shake", "shake-width", "shake-seed", "oversize", "estimates", "deps", "down",
     "down-rule", "node-map", "scale-load",
 }
 FLAGS = {"ties", "placements", "down-walls", "strict"}

@@ -45,9 +45,11 @@ impl<'a> Dump<'a> {
             let problem = "columns are not separated by \"|\"; print the table with the option -P";
             SiteError::new(file, line, problem)
         })?;
+        // With -p, all lines end in a separator; with -P, only those whose last field is empty.
+        let is_closed = separator == '|' && header.trim_end().ends_with('|');
         let fields = |text: &'a str| {
             let text = text.trim_end_matches('\r');
-            let text = if separator == '|' { text.strip_suffix('|').unwrap_or(text) } else { text };
+            let text = if is_closed { text.strip_suffix('|').unwrap_or(text) } else { text };
             text.split(separator).map(str::trim).collect::<Vec<_>>()
         };
         let columns = fields(header);
@@ -168,5 +170,19 @@ impl<'a> DumpRow<'a, '_> {
             }
         }
         Ok(tres)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_field_may_be_empty() {
+        for text in ["A|B\n1|\n", "A|B|\n1||\n"] {
+            let dump = Dump::read(text, "x.txt").expect("a table");
+            let values: Vec<_> = dump.rows().map(|row| (row.get("A"), row.get("B"))).collect();
+            assert_eq!(values, [(Some("1"), None)]);
+        }
     }
 }

@@ -34,6 +34,8 @@ pub struct JobOptions {
     pub unknown: Unknown,
     /// Whether priorities of the sidecar are used in place of calculated ones.
     pub recorded_priorities: bool,
+    /// Whether plans use the estimates of the jobs in place of their time limits.
+    pub estimates: bool,
 }
 
 /// The jobs of a trace in a site.
@@ -83,6 +85,11 @@ fn processors_per_node(site: &Site, workload: &Workload) -> u32 {
         }
         _ => 1,
     }
+}
+
+/// Returns minutes, rounded up, of an estimate in seconds.
+fn minutes(seconds: i64) -> u32 {
+    u32::try_from(seconds.max(1).saturating_add(59) / 60).unwrap_or(u32::MAX)
 }
 
 /// Converts the jobs of a trace. Users that are not in the associations of the site are added to them.
@@ -150,7 +157,7 @@ pub fn site_jobs(
             nodes,
             cpus,
             limit: job.limit.filter(|&limit| limit > 0).map(|limit| limit.div_ceil(60)),
-            estimate: None,
+            estimate: options.estimates.then(|| minutes(job.estimate)),
             association: named.association,
             qos,
             partitions,

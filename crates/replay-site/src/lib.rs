@@ -16,17 +16,21 @@
 //! | [`plan`] | the plan of the backfill |
 //! | [`scheduler`] | main loop and backfill as a state machine |
 //! | [`replay`](mod@replay) | a replay of a list of jobs |
+//! | [`state`] | the present state, planned and expected starts |
+//! | [`blocking`] | what keeps a waiting job from starting |
 //! | [`strategy`], [`partitions`] | the scheduler and partitions on the command line |
 //! | [`outcome`] | jobs and runs of a replay as rows of tables |
+//! | [`explain`](mod@explain) | why a job of a replay started when it did |
 //! | [`cases`] | priorities and fair shares of tables, for comparison with a controller |
 
 pub mod assoc;
-
+pub mod blocking;
 pub mod cases;
 pub mod conf;
 pub mod csv_table;
 pub mod dump;
 pub mod error;
+pub mod explain;
 pub mod fairshare;
 pub mod job;
 pub mod jobs;
@@ -44,6 +48,7 @@ pub mod replay;
 pub mod scheduler;
 pub mod sidecar;
 pub mod site;
+pub mod state;
 pub mod strategy;
 pub mod times;
 pub mod tres;

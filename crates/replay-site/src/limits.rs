@@ -69,6 +69,62 @@ pub struct Limits<'a> {
     held: HashMap<Group, Held>,
 }
 
+/// What a limit counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LimitUnit {
+    /// Running jobs.
+    Jobs,
+    /// Waiting and running jobs.
+    Submitted,
+    /// Nodes.
+    Nodes,
+    /// CPUs.
+    Cpus,
+    /// Minutes of the time limit.
+    Minutes,
+}
+
+impl LimitUnit {
+    /// Returns the name in texts.
+    pub fn name(self) -> &'static str {
+        match self {
+            LimitUnit::Jobs | LimitUnit::Submitted => "jobs",
+            LimitUnit::Nodes => "nodes",
+            LimitUnit::Cpus => "CPUs",
+            LimitUnit::Minutes => "minutes",
+        }
+    }
+
+    /// Returns what a job counts.
+    pub fn of(self, job: &Applicant) -> u64 {
+        match self {
+            LimitUnit::Jobs | LimitUnit::Submitted => 1,
+            LimitUnit::Nodes => job.nodes,
+            LimitUnit::Cpus => job.cpus,
+            LimitUnit::Minutes => job.limit.unwrap_or(0).into(),
+        }
+    }
+}
+
+/// A limit that refuses a job, with its value and what is held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LimitFacts {
+    /// The limit.
+    pub reason: LimitReason,
+    /// What it counts.
+    pub unit: LimitUnit,
+    /// Its value.
+    pub limit: u64,
+    /// Whether the limit is a minimum.
+    pub is_least: bool,
+    /// What the job asks.
+    pub asked: u64,
+    /// The jobs that it counts; `None` for a limit of one job.
+    pub group: Option<Group>,
+    /// What they hold.
+    pub held: u64,
+}
+
 /// Numbers texts in the order of their first occurrence.
 fn numbered<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Vec<u32> {
     let mut known: HashMap<Option<&str>, u32> = HashMap::new();
@@ -430,5 +486,83 @@ impl<'a> Limits<'a> {
                 of_group.or_else(own)
             })
         })
+    }
+
+    /// Returns the value of a limit that refuses a job, and what is held; `None` if no such limit is set.
+    pub fn facts(&self, job: &Applicant, reason: LimitReason) -> Option<LimitFacts> {
+        use LimitReason as R;
+        use LimitUnit::{Cpus, Jobs, Minutes, Nodes, Submitted};
+        let (user, account) = (self.users[job.association], self.accounts[job.association]);
+        let of_user = |qos| Some(Group::QosUser(qos, user));
+        let of_account = |qos| Some(Group::QosAccount(qos, account));
+        let of_qos = |qos| Some(Group::Qos(qos));
+        let of_job = |_| None;
+        type GroupOf<'a> = &'a dyn Fn(usize) -> Option<Group>;
+        let by_qos: Option<(QosLimit, LimitUnit, GroupOf<'_>)> = match reason {
+            R::QosGrpJobs => Some((|qos| qos.grp_jobs.map(u64::from), Jobs, &of_qos)),
+            R::MaxJobsPerAccount => Some((|qos| qos.max_jobs_pa.map(u64::from), Jobs, &of_account)),
+            R::QosMaxJobsPerUser => Some((|qos| qos.max_jobs_pu.map(u64::from), Jobs, &of_user)),
+            R::QosMaxWall => Some((|qos| qos.max_wall.map(u64::from), Minutes, &of_job)),
+            R::MaxNodePerAccount => Some((|qos| qos.max_tres_pa.node, Nodes, &of_account)),
+            R::QosMaxNodePerJob => Some((|qos| qos.max_tres.node, Nodes, &of_job)),
+            R::QosMaxNodePerUser => Some((|qos| qos.max_tres_pu.node, Nodes, &of_user)),
+            R::QosGrpNode => Some((|qos| qos.grp_tres.node, Nodes, &of_qos)),
+            R::QosMinNode => Some((|qos| qos.min_tres.node, Nodes, &of_job)),
+            R::MaxCpuPerAccount => Some((|qos| qos.max_tres_pa.cpu, Cpus, &of_account)),
+            R::QosMaxCpuPerJob => Some((|qos| qos.max_tres.cpu, Cpus, &of_job)),
+            R::QosMaxCpuPerUser => Some((|qos| qos.max_tres_pu.cpu, Cpus, &of_user)),
+            R::QosGrpCpu => Some((|qos| qos.grp_tres.cpu, Cpus, &of_qos)),
+            R::QosMinCpu => Some((|qos| qos.min_tres.cpu, Cpus, &of_job)),
+            R::QosMaxSubmitPerUser => {
+                Some((|qos| qos.max_submit_pu.map(u64::from), Submitted, &of_user))
+            }
+            R::MaxSubmitPerAccount => {
+                Some((|qos| qos.max_submit_pa.map(u64::from), Submitted, &of_account))
+            }
+            R::QosGrpSubmit => Some((|qos| qos.grp_submit.map(u64::from), Submitted, &of_qos)),
+            _ => None,
+        };
+        let held = |group: Group, unit: LimitUnit| {
+            let held = self.held(group);
+            match unit {
+                Jobs => held.jobs.into(),
+                Submitted => held.submitted.into(),
+                Nodes => held.nodes,
+                Cpus => held.cpus,
+                Minutes => 0,
+            }
+        };
+        let facts = |unit: LimitUnit, limit: u64, group: Option<Group>| LimitFacts {
+            reason,
+            unit,
+            limit,
+            is_least: matches!(reason, R::QosMinNode | R::QosMinCpu),
+            asked: unit.of(job),
+            group,
+            held: group.map_or(0, |group| held(group, unit)),
+        };
+        if let Some((limit, unit, group)) = by_qos {
+            let mut all = job.qos.into_iter().flatten();
+            return all.find_map(|at| Some(facts(unit, limit(&self.qos[at])?, group(at))));
+        }
+        let all = self.associations.ancestors(job.association).filter_map(|at| {
+            let one = &self.associations.all()[at];
+            let (unit, limit, is_group) = match reason {
+                R::AssocGrpJobs => (Jobs, one.grp_jobs.map(u64::from), true),
+                R::AssocMaxJobs => (Jobs, one.max_jobs.map(u64::from), true),
+                R::AssocMaxWall => (Minutes, one.max_wall.map(u64::from), false),
+                R::AssocGrpNode => (Nodes, one.grp_tres.node, true),
+                R::AssocMaxNodePerJob => (Nodes, one.max_tres.node, false),
+                R::AssocGrpCpu => (Cpus, one.grp_tres.cpu, true),
+                R::AssocMaxCpuPerJob => (Cpus, one.max_tres.cpu, false),
+                R::AssocGrpSubmit => (Submitted, one.grp_submit.map(u64::from), true),
+                R::AssocMaxSubmit => (Submitted, one.max_submit.map(u64::from), true),
+                _ => return None,
+            };
+            Some(facts(unit, limit?, is_group.then_some(Group::Association(at))))
+        });
+        let mut all: Vec<LimitFacts> = all.collect();
+        let first = all.iter().position(|facts| facts.held + facts.asked > facts.limit);
+        (!all.is_empty()).then(|| all.swap_remove(first.unwrap_or(0)))
     }
 }

@@ -1,7 +1,10 @@
 //! Results of a replay as rows of tables: one row per job, one row per run.
 
+use std::collections::BTreeMap;
+
 use replay_engine::table::{Column, SHARE, Table};
 
+use crate::fairshare::ShareTree;
 use crate::jobs::SiteJobs;
 use crate::reason::{Reason, ReasonClass};
 use crate::replay::{PassCounts, Replayed};
@@ -14,6 +17,8 @@ const BOUND: i64 = 10;
 /// A job of a replay.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SiteJobRow {
+    /// Number of the run.
+    pub run: u32,
     /// Job number.
     pub job: i64,
     /// Start in seconds; `None` if the job has not started.
@@ -38,6 +43,8 @@ pub struct SiteJobRow {
     pub waits: [i64; ReasonClass::ALL.len()],
     /// First planned start in the future.
     pub first_plan: Option<i64>,
+    /// Number of passes that moved the planned start by more than the resolution.
+    pub plan_moves: u32,
     /// First planned start minus start.
     pub plan_error: Option<i64>,
 }
@@ -49,6 +56,7 @@ impl Table for SiteJobRow {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         vec![
+            Column::new("run", "", "number of the run, from 0", |row: &Self| row.run),
             Column::new("job", "", "job number", |row: &Self| row.job),
             Column::new("start", "s", "start; null if the job has not started", |row: &Self| row.start),
             Column::text("partition", "partition in which the job started", |row: &Self| row.partition.as_deref()),
@@ -64,6 +72,7 @@ impl Table for SiteJobRow {
             Column::new("wait_limit", "s", "time of waiting for a limit of a QOS or an association", |row: &Self| row.waits[ReasonClass::Limit as usize]),
             Column::new("wait_other", "s", "time of waiting with any other reason, or before a loop has looked at the job", |row: &Self| row.waits[ReasonClass::Other as usize]),
             Column::new("first_plan", "s", "first planned start in the future", |row: &Self| row.first_plan),
+            Column::new("plan_moves", "", "passes that moved the planned start by more than bf_resolution", |row: &Self| row.plan_moves),
             Column::new("plan_error", "s", "first planned start minus start", |row: &Self| row.plan_error),
         ]
     }
@@ -72,6 +81,8 @@ impl Table for SiteJobRow {
 /// A replay of a trace with a scheduler.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SiteRunRow {
+    /// Number of the run, from 0.
+    pub run: u32,
     /// Name of the trace.
     pub trace: String,
     /// Name of the scheduler.
@@ -92,6 +103,12 @@ pub struct SiteRunRow {
     pub p90_wait: Option<i64>,
     /// Mean of the bounded slowdown.
     pub mean_bounded_slowdown: Option<f64>,
+    /// Jain's index of the mean bounded slowdowns of users with ten jobs or more.
+    pub jain_slowdown: Option<f64>,
+    /// Jain's index of the mean waits of these users.
+    pub jain_wait: Option<f64>,
+    /// Jain's index of the node hours of these users, divided by their normalised shares; `None` without associations.
+    pub jain_node_hours: Option<f64>,
     /// Mean of first planned start minus start, in seconds.
     pub mean_plan_error: Option<f64>,
     /// Passes of the main loop.
@@ -111,6 +128,7 @@ impl Table for SiteRunRow {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         vec![
+            Column::new("run", "", "number of the run, from 0", |row: &Self| row.run),
             Column::text("trace", "name of the trace", |row: &Self| Some(&row.trace)),
             Column::text("scheduler", "scheduler", |row: &Self| Some(&row.scheduler)),
             Column::new("jobs", "", "jobs", |row: &Self| row.jobs),
@@ -122,16 +140,21 @@ impl Table for SiteRunRow {
             Column::new("p90_wait", "s", "time between submission and start that 90 % of the jobs do not exceed", |row: &Self| row.p90_wait),
             Column::new("mean_bounded_slowdown", "", "mean of (wait + run time) / run time, with run times of at least 10 s", |row: &Self| row.mean_bounded_slowdown),
             Column::new("mean_plan_error", "s", "mean of first planned start minus start", |row: &Self| row.mean_plan_error),
+            Column::new("jain_slowdown", "", "Jain's index of the mean bounded slowdowns of users with ten jobs or more", |row: &Self| row.jain_slowdown),
+            Column::new("jain_wait", "", "Jain's index of the mean waits of these users", |row: &Self| row.jain_wait),
+            Column::new("jain_node_hours", "", "Jain's index of node hours / normalised share of these users; null without associations", |row: &Self| row.jain_node_hours),
             Column::new("main_passes", "", "passes of the main loop", |row: &Self| row.main.passes),
+            Column::new("main_records", "", "mean of the jobs that a pass of the main loop looks at, once for each partition", |row: &Self| ratio(row.main.records, row.main.passes)),
             Column::new("main_cut", SHARE, "passes of the main loop that the limit on jobs ended", |row: &Self| ratio(row.main.cut, row.main.passes)),
             Column::new("backfill_passes", "", "passes of the backfill", |row: &Self| row.backfill.passes),
+            Column::new("backfill_records", "", "mean of the jobs that a pass of the backfill looks at, once for each partition", |row: &Self| ratio(row.backfill.records, row.backfill.passes)),
             Column::new("backfill_cut", SHARE, "passes of the backfill that a limit on jobs or slots ended", |row: &Self| ratio(row.backfill.cut, row.backfill.passes)),
         ]
     }
 }
 
 /// Returns the rows of the jobs of a replay, by job number.
-pub fn job_rows(site: &Site, jobs: &SiteJobs, replayed: &Replayed) -> Vec<SiteJobRow> {
+pub fn job_rows(run: u32, site: &Site, jobs: &SiteJobs, replayed: &Replayed) -> Vec<SiteJobRow> {
     let name = |reason: Reason| Some(reason.name()).filter(|_| reason != Reason::None);
     let mut rows: Vec<SiteJobRow> = jobs
         .jobs
@@ -142,6 +165,7 @@ pub fn job_rows(site: &Site, jobs: &SiteJobs, replayed: &Replayed) -> Vec<SiteJo
             let at = start.map(|start| start.at);
             let partition = start.map(|start| &site.partitions[start.partition]);
             SiteJobRow {
+                run,
                 job: job.number,
                 start: at,
                 partition: partition.map(|partition| partition.name.clone()),
@@ -154,6 +178,7 @@ pub fn job_rows(site: &Site, jobs: &SiteJobs, replayed: &Replayed) -> Vec<SiteJo
                 wait: at.map(|at| at - job.submit),
                 waits: state.waits,
                 first_plan: state.first_plan,
+                plan_moves: state.plan_moves,
                 plan_error: state.first_plan.zip(at).map(|(plan, at)| plan - at),
             }
         })
@@ -162,23 +187,66 @@ pub fn job_rows(site: &Site, jobs: &SiteJobs, replayed: &Replayed) -> Vec<SiteJo
     rows
 }
 
+/// Sums over the jobs of a user that started.
+#[derive(Clone, Copy, Default)]
+struct UserSums {
+    jobs: u32,
+    wait: f64,
+    slowdown: f64,
+    node_seconds: f64,
+}
+
+/// Least number of jobs of a user in the indexes of fairness.
+const FAIR_JOBS: u32 = 10;
+
+/// Returns Jain's index (sum x)^2 / (k sum x^2); `None` without values or if all are 0.
+fn jain(values: &[f64]) -> Option<f64> {
+    let (sum, squares) = values.iter().fold((0.0, 0.0), |(a, b), x| (a + x, b + x * x));
+    (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
+}
+
 /// Returns the row of a replay.
-pub fn run_row(trace: &str, scheduler: &str, jobs: &SiteJobs, replayed: &Replayed) -> SiteRunRow {
+pub fn run_row(
+    (run, trace, scheduler): (u32, &str, &str),
+    site: &Site,
+    jobs: &SiteJobs,
+    replayed: &Replayed,
+) -> SiteRunRow {
     let started = jobs.jobs.iter().zip(&replayed.states).zip(&replayed.ends);
     let started = started
         .filter_map(|((job, state), end)| Some((job, state, state.start.as_ref()?, (*end)?)));
     let (mut waits, mut slowdowns, mut plans, mut backfilled) = (Vec::new(), 0.0, Vec::new(), 0);
+    // A user in two accounts counts as two.
+    let mut users: BTreeMap<usize, UserSums> = BTreeMap::new();
     for (job, state, start, end) in started {
         let (wait, run) = (start.at - job.submit, end - start.at);
         waits.push(wait);
-        slowdowns += ((wait + run) as f64 / run.max(BOUND) as f64).max(1.0);
+        let slowdown = ((wait + run) as f64 / run.max(BOUND) as f64).max(1.0);
+        let sums = users.entry(job.association).or_default();
+        sums.jobs += 1;
+        sums.wait += wait as f64;
+        sums.slowdown += slowdown;
+        sums.node_seconds += f64::from(job.nodes) * run as f64;
+        slowdowns += slowdown;
         plans.extend(state.first_plan.map(|plan| plan - start.at));
         backfilled += u64::from(start.by == StartedBy::Backfill);
     }
     waits.sort_unstable();
     let mean = |sum: f64, count: usize| (count > 0).then(|| sum / count as f64);
     let count = |phase| replayed.states.iter().filter(|state| state.phase == phase).count() as u64;
+    users.retain(|_, sums| sums.jobs >= FAIR_JOBS);
+    let of_users = |value: fn(&UserSums) -> f64| -> Vec<f64> {
+        users.values().map(|sums| value(sums) / f64::from(sums.jobs)).collect()
+    };
+    let shares = ShareTree::new(&site.associations);
+    let shares = shares.compute(&replayed.usage, false, site.priority.dampening);
+    let hours = users.iter().filter_map(|(&at, sums)| {
+        let share = shares[at].norm_shares;
+        (share > 0.0).then(|| sums.node_seconds / share)
+    });
+    let hours: Vec<f64> = hours.collect();
     SiteRunRow {
+        run,
         trace: trace.to_string(),
         scheduler: scheduler.to_string(),
         jobs: jobs.jobs.len() as u64,
@@ -189,6 +257,9 @@ pub fn run_row(trace: &str, scheduler: &str, jobs: &SiteJobs, replayed: &Replaye
         mean_wait: mean(waits.iter().map(|&wait| wait as f64).sum(), waits.len()),
         p90_wait: (waits.len() * 9).div_ceil(10).checked_sub(1).map(|at| waits[at]),
         mean_bounded_slowdown: mean(slowdowns, waits.len()),
+        jain_slowdown: jain(&of_users(|sums| sums.slowdown)),
+        jain_wait: jain(&of_users(|sums| sums.wait)),
+        jain_node_hours: jain(&hours).filter(|_| site.has_fair_share),
         mean_plan_error: mean(plans.iter().map(|&error| error as f64).sum(), plans.len()),
         main: replayed.main,
         backfill: replayed.backfill,

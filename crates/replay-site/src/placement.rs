@@ -135,4 +135,24 @@ mod tests {
             assert_eq!(chosen.ranges(), expected, "{free} {size}");
         }
     }
+
+    #[test]
+    fn blocks_are_chosen_by_their_rule() {
+        let conf = "BlockName=b0 Nodes=n[0-3]\nBlockName=b1 Nodes=n[4-7]\nBlockName=b2 Nodes=n[8-11]\nBlockSizes=4,8\n";
+        let file = replay_slurm::topology_file::TopologyFile::read(conf, "topology.conf", None);
+        let mut rule = ByTopology::new(&file.expect("blocks").machine).expect("a rule");
+        for (free, size, expected) in [
+            // The third block is not part of a block of 8 and has the fewest free nodes.
+            ("0-11", 3, "8-10"),
+            ("1-3,4-7,8-9", 2, "8-9"),
+            ("1-3,4-7,8-9", 4, "4-7"),
+            // Two blocks of one larger block.
+            ("0-11", 8, "0-7"),
+        ] {
+            let chosen = rule.choose(&set(free), size).expect("enough nodes");
+            assert_eq!(chosen.ranges(), expected, "{free} {size}");
+        }
+        // The third block has no neighbour in a block of 8.
+        assert_eq!(rule.choose(&set("0-2,4-6,8-11"), 8), None);
+    }
 }

@@ -100,6 +100,25 @@ impl Reason {
         }
     }
 
+    /// Returns the reason of a name that Slurm prints; `None` if no rule of this crate gives this reason.
+    pub fn of_name(name: &str) -> Option<Self> {
+        let plain = [
+            Reason::None,
+            Reason::Resources,
+            Reason::Priority,
+            Reason::PartitionNodeLimit,
+            Reason::PartitionTimeLimit,
+            Reason::PartitionConfig,
+            Reason::PartitionDown,
+            Reason::Dependency,
+            Reason::BeginTime,
+            Reason::JobHeldAdmin,
+            Reason::BadConstraints,
+        ];
+        let limits = LimitReason::ALL.into_iter().map(Reason::Limit);
+        plain.into_iter().chain(limits).find(|reason| reason.name() == name)
+    }
+
     /// Returns the class of the reason.
     pub fn class(self) -> ReasonClass {
         match self {
@@ -117,6 +136,36 @@ impl Reason {
 }
 
 impl LimitReason {
+    /// All limits.
+    pub const ALL: [LimitReason; 26] = [
+        LimitReason::QosGrpJobs,
+        LimitReason::MaxJobsPerAccount,
+        LimitReason::QosMaxJobsPerUser,
+        LimitReason::QosMaxWall,
+        LimitReason::AssocGrpJobs,
+        LimitReason::AssocMaxJobs,
+        LimitReason::AssocMaxWall,
+        LimitReason::MaxNodePerAccount,
+        LimitReason::QosMaxNodePerJob,
+        LimitReason::QosMaxNodePerUser,
+        LimitReason::QosGrpNode,
+        LimitReason::QosMinNode,
+        LimitReason::AssocGrpNode,
+        LimitReason::AssocMaxNodePerJob,
+        LimitReason::MaxCpuPerAccount,
+        LimitReason::QosMaxCpuPerJob,
+        LimitReason::QosMaxCpuPerUser,
+        LimitReason::QosGrpCpu,
+        LimitReason::QosMinCpu,
+        LimitReason::AssocGrpCpu,
+        LimitReason::AssocMaxCpuPerJob,
+        LimitReason::QosMaxSubmitPerUser,
+        LimitReason::MaxSubmitPerAccount,
+        LimitReason::QosGrpSubmit,
+        LimitReason::AssocGrpSubmit,
+        LimitReason::AssocMaxSubmit,
+    ];
+
     /// Returns the name that Slurm prints.
     pub fn name(self) -> &'static str {
         match self {

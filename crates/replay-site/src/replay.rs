@@ -7,9 +7,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::job::SiteJob;
+use crate::node_set::NodeSet;
 use crate::reason::Reason;
-use crate::scheduler::{Controller, JobState, Pass, Phase};
+use crate::scheduler::{Controller, JobState, KILL_WAIT, Pass, Phase};
 use crate::site::Site;
+use crate::state::{Dependency, PresentState};
 
 /// What ends a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -83,6 +85,10 @@ pub struct Replay<'a> {
     main: PassCounts,
     backfill: PassCounts,
     calculations: u64,
+    /// Waiting jobs with the jobs they depend on.
+    dependent: Vec<(usize, Dependency)>,
+    /// Nodes that leave service when their job ends.
+    leaving: NodeSet,
     /// Since when no job runs or is to come; `None` if one does.
     idle_since: Option<i64>,
 }
@@ -112,13 +118,104 @@ impl<'a> Replay<'a> {
             main: PassCounts::default(),
             backfill: PassCounts::default(),
             calculations: 0,
+            dependent: Vec::new(),
+            leaving: NodeSet::empty(site.nodes.len()),
             idle_since: None,
         })
+    }
+
+    /// Begins a replay at the present state of a site: running jobs hold their nodes, waiting jobs are in the queue with
+    /// their priorities, and one full pass of the main loop and one pass of the backfill have run at the present instant.
+    /// A running job ends `run` seconds after its start; if this is over, [`KILL_WAIT`] seconds after the present instant.
+    ///
+    /// # Errors
+    /// The messages of [`Controller::new`] and [`Controller::resume`].
+    pub fn from_state(
+        site: &'a Site,
+        jobs: &'a [SiteJob],
+        state: &PresentState,
+    ) -> Result<Self, String> {
+        let now = state.now;
+        let mut replay = Self::new(site, jobs, LimitRule::Kill)?;
+        replay.arrivals = Vec::new();
+        replay.controller = Controller::new(site, jobs, now)?;
+        replay.last_full = now - site.scheduler.full_interval;
+        (replay.backfill_due, replay.last_calculation) = (now, now);
+        if let Some(usage) = &state.usage {
+            replay.controller.set_usage(usage);
+        }
+        let mut held = NodeSet::empty(site.nodes.len());
+        for running in &state.running {
+            let (job, nodes) = (running.job, running.nodes.clone());
+            held.unite(&nodes);
+            replay.controller.resume(job, running.start, running.partition, nodes)?;
+            let end = running.start + jobs[job].run.max(0);
+            let end = if end > now { end } else { now + KILL_WAIT };
+            replay.end_of[job] = Some(end);
+            replay.ends.push(Reverse((end, job)));
+        }
+        let mut in_service = NodeSet::all(site.nodes.len());
+        let mut out = state.out_of_service.clone();
+        replay.leaving = out.clone();
+        replay.leaving.intersect(&held);
+        out.subtract(&held);
+        in_service.subtract(&out);
+        replay.controller.set_in_service(in_service);
+        let mut accepted = Vec::new();
+        for waiting in &state.waiting {
+            let job = waiting.job;
+            replay.controller.set_reason(job, waiting.reason);
+            match &waiting.dependency {
+                Some(dependency) => replay.dependent.push((job, dependency.clone())),
+                None if jobs[job].eligible > now || waiting.is_new => replay.arrivals.push(job),
+                None => {
+                    let priority = waiting.priority.filter(|_| !state.calculates);
+                    accepted.push((job, priority));
+                }
+            }
+        }
+        replay.controller.accept(accepted);
+        if state.calculates {
+            replay.controller.calculate(now);
+        }
+        replay.arrivals.sort_by_key(|&job| Reverse((jobs[job].eligible, jobs[job].number, job)));
+        replay.release_dependent(now);
+        replay.let_arrive(now);
+        replay.is_changed = true;
+        replay.main_loop(now, true);
+        replay.backfill(now);
+        Ok(replay)
+    }
+
+    /// Lets jobs arrive whose dependencies are fulfilled.
+    fn release_dependent(&mut self, now: i64) {
+        let (states, ends) = (self.controller.states(), &self.end_of);
+        let mut released = Vec::new();
+        self.dependent.retain(|(job, dependency)| {
+            let at = dependency.fulfilled(states, ends, now);
+            released.extend(at.map(|at| (*job, at)));
+            at.is_none()
+        });
+        for &(job, at) in &released {
+            self.controller.set_eligible(job, at);
+            self.arrivals.push(job);
+        }
+        if !released.is_empty() {
+            let states = self.controller.states();
+            let jobs = self.jobs;
+            self.arrivals
+                .sort_by_key(|&job| Reverse((states[job].eligible, jobs[job].number, job)));
+        }
     }
 
     /// Returns the state of the controller.
     pub fn controller(&self) -> &Controller<'a> {
         &self.controller
+    }
+
+    /// Returns the counts of the passes of the main loop and of the backfill so far.
+    pub fn passes(&self) -> (PassCounts, PassCounts) {
+        (self.main, self.backfill)
     }
 
     /// Returns the seconds between two calculations of the priorities.
@@ -128,7 +225,7 @@ impl<'a> Replay<'a> {
 
     /// Returns the next instant at which something happens; `None` if nothing happens any more.
     pub fn next_instant(&self) -> Option<i64> {
-        let arrival = self.arrivals.last().map(|&job| self.jobs[job].eligible);
+        let arrival = self.arrivals.last().map(|&job| self.controller.states()[job].eligible);
         let end = self.ends.peek().map(|&Reverse((at, _))| at);
         let is_waiting = !self.controller.waiting().is_empty();
         if let Some(since) = self.idle_since {
@@ -183,12 +280,22 @@ impl<'a> Replay<'a> {
         while let Some(&Reverse((at, job))) = self.ends.peek().filter(|Reverse((at, _))| *at <= now)
         {
             self.ends.pop();
+            let nodes =
+                self.controller.states()[job].start.as_ref().map(|start| start.nodes.clone());
             self.controller.end(job, at);
             is_event = true;
+            if let Some(mut gone) = nodes.filter(|nodes| nodes.intersects(&self.leaving)) {
+                gone.intersect(&self.leaving);
+                let mut in_service = self.controller.in_service().clone();
+                in_service.subtract(&gone);
+                self.leaving.subtract(&gone);
+                self.controller.set_in_service(in_service);
+            }
         }
-        while let Some(job) = self.arrivals.pop_if(|job| self.jobs[*job].eligible <= now) {
-            is_event |= self.controller.arrive(job);
+        if !self.dependent.is_empty() {
+            self.release_dependent(now);
         }
+        is_event |= self.let_arrive(now);
         self.is_changed |= is_event;
         if now - self.last_calculation >= self.period() {
             self.is_stale |= self.controller.calculate(now);
@@ -200,30 +307,57 @@ impl<'a> Replay<'a> {
         let is_full = now - self.last_full >= interval;
         let is_waiting = !self.controller.waiting().is_empty();
         if is_event || (is_full && is_waiting) {
-            let pass = self.controller.main_pass(now, is_full);
-            if is_full {
-                self.last_full = now;
-            }
-            self.main.add(&pass);
-            self.is_stale = !is_full
-                || pass.forgot_plans
-                || !pass.started.is_empty()
-                || self.site.scheduler.min_age > 0;
-            self.record_starts(&pass, now);
+            self.main_loop(now, is_full);
         }
-        let is_due = self.site.scheduler.backfill && now >= self.backfill_due && self.is_changed;
-        if is_due && !self.controller.waiting().is_empty() {
-            self.is_changed = false;
-            let pass = self.controller.backfill_pass(now);
-            self.backfill_due = now + self.site.scheduler.interval;
-            self.backfill.add(&pass);
-            // A pass without starts leaves only plans, which limits take into account.
-            self.is_stale |= self.site.enforces_limits || !pass.started.is_empty();
-            self.record_starts(&pass, now);
+        self.backfill(now);
+        if !self.dependent.is_empty() {
+            self.release_dependent(now);
         }
         let is_idle = self.arrivals.is_empty() && self.ends.is_empty();
         self.idle_since = self.idle_since.or(Some(now)).filter(|_| is_idle);
         Some(now)
+    }
+
+    /// Submits the jobs that are eligible, and returns whether one is accepted.
+    fn let_arrive(&mut self, now: i64) -> bool {
+        let mut is_event = false;
+        while let Some(&job) = self.arrivals.last() {
+            if self.controller.states()[job].eligible > now {
+                break;
+            }
+            self.arrivals.pop();
+            is_event |= self.controller.arrive(job);
+        }
+        is_event
+    }
+
+    /// Runs a pass of the main loop.
+    fn main_loop(&mut self, now: i64, is_full: bool) {
+        let pass = self.controller.main_pass(now, is_full);
+        if is_full {
+            self.last_full = now;
+        }
+        self.main.add(&pass);
+        self.is_stale = !is_full
+            || pass.forgot_plans
+            || !pass.started.is_empty()
+            || self.site.scheduler.min_age > 0;
+        self.record_starts(&pass, now);
+    }
+
+    /// Runs a pass of the backfill if it is due.
+    fn backfill(&mut self, now: i64) {
+        let is_due = self.site.scheduler.backfill && now >= self.backfill_due && self.is_changed;
+        if !is_due || self.controller.waiting().is_empty() {
+            return;
+        }
+        self.is_changed = false;
+        let pass = self.controller.backfill_pass(now);
+        self.backfill_due = now + self.site.scheduler.interval;
+        self.backfill.add(&pass);
+        // A pass without starts leaves only plans, which limits take into account.
+        self.is_stale |= self.site.enforces_limits || !pass.started.is_empty();
+        self.record_starts(&pass, now);
     }
 
     /// Runs the replay to its end.

@@ -117,13 +117,13 @@ pub struct SiteOptions<'a> {
 }
 
 /// The text of a file of a site.
-struct TextFile {
-    path: String,
-    text: String,
+pub(crate) struct TextFile {
+    pub path: String,
+    pub text: String,
 }
 
 /// Reads a text file; `None` if the file does not exist.
-fn text_of(path: &Path) -> Result<Option<TextFile>, SiteError> {
+pub(crate) fn text_of(path: &Path) -> Result<Option<TextFile>, SiteError> {
     let name = path.display().to_string();
     if let Err(error) = fs::metadata(path)
         && error.kind() == std::io::ErrorKind::NotFound

@@ -127,6 +127,7 @@ pub fn of_flags(
         }),
         node_map: grid.node_map.as_ref().map(|file| file.display().to_string()),
         strict: grid.strict,
+        estimates: grid.estimates.clone(),
         oversize: grid.oversize.map(|rule| rule.word().to_string()),
         max_errors: grid.max_errors,
         ties: lists.ties,

@@ -27,6 +27,9 @@ pub struct GridFile {
     /// Treatment of jobs larger than the machine: `error`, `drop` or `clamp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oversize: Option<String>,
+    /// Estimates of run times: `field9`, `file=FILE`, `perfect`, `factor=F` or `last2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimates: Option<String>,
     /// Treatment of dependencies between jobs: `ignore`, `honour`, `shift` or `force`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deps: Option<String>,
@@ -145,6 +148,7 @@ impl Default for GridFile {
             policies: Vec::new(),
             seeds: Values::default(),
             oversize: None,
+            estimates: None,
             deps: None,
             down: None,
             partitions: None,

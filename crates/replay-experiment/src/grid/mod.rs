@@ -7,6 +7,7 @@
 //! policies = ["johnson"]          # cleaning; default: johnson
 //! seeds = "0..9"                  # default: 0
 //! oversize = "drop"               # jobs larger than the machine; default: the policy's rule
+//! estimates = "perfect"           # or field9, file=FILE, factor=F, last2; default: field9
 //! deps = "honour"                 # jobs that follow others; default: ignore
 //! partitions = { field = "queue", define = ["1=0-63"] }  # nodes of each job; default: all nodes
 //! down = { file = "down.csv", rule = "drain", walls = false }  # processors out of service; default: none
@@ -66,6 +67,7 @@ use replay_engine::sanitize::excerpt;
 use replay_engine::scheduler::registry::SchedulerSpec;
 use replay_engine::simulation::WhenDown;
 use replay_engine::topology::Topology;
+use replay_engine::workload::estimates::Estimates;
 use replay_engine::workload::{
     Dependencies, Oversize, PartitionField, Policy, Shake, Window, Workload, partition_definitions,
 };
@@ -89,6 +91,8 @@ pub struct ParameterGrid {
     pub seeds: Vec<u64>,
     /// The part of the traces to run.
     pub window: Window,
+    /// Estimates of run times.
+    pub estimates: Estimates,
     /// Treatment of dependencies between jobs.
     pub deps: Dependencies,
     /// Treatment of jobs on processors that go out of service.
@@ -158,6 +162,8 @@ impl ParameterGrid {
             let rule: Oversize = rule.parse().map_err(|e| GridError::at(&key("oversize"), e))?;
             policies.iter_mut().for_each(|policy| policy.oversize = rule);
         }
+        let estimates = file.estimates.as_deref().map_or(Ok(Estimates::default()), str::parse);
+        let estimates = estimates.map_err(|e| GridError::at(&key("estimates"), e))?;
         let deps = file.deps.as_deref().map_or(Ok(Dependencies::default()), str::parse);
         let deps = deps.map_err(|e| GridError::at(&key("deps"), e))?;
         let rule = file.down.as_ref().and_then(|down| down.rule.as_deref());
@@ -203,6 +209,7 @@ impl ParameterGrid {
             strategies,
             seeds,
             window,
+            estimates,
             deps,
             when_down,
             partitions,

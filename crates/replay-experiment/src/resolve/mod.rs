@@ -29,6 +29,7 @@ use replay_engine::scheduler::WhenFull;
 use replay_engine::scheduler::registry::SchedulerSpec;
 use replay_engine::simulation::{OutageError, OutageFile, Outages};
 use replay_engine::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine, split_name};
+use replay_engine::workload::estimates::{Estimates, EstimatesError};
 use replay_engine::workload::{
     Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name,
 };
@@ -121,9 +122,13 @@ impl ResolvedGrid {
         let file = &self.plan.grid.file;
         let down = file.down.iter().map(|down| PathBuf::from(&down.file));
         let map = file.node_map.iter().map(PathBuf::from);
+        let estimates = match &self.plan.grid.estimates {
+            Estimates::File(file) => Some(PathBuf::from(file)),
+            _ => None,
+        };
         let machines = file.machines.iter().filter_map(|name| split_name(name));
         let machines = machines.map(|(path, _)| PathBuf::from(path));
-        traces.chain(down).chain(map).chain(machines).collect()
+        traces.chain(down).chain(map).chain(estimates).chain(machines).collect()
     }
 
     /// Returns all cells in order.
@@ -169,6 +174,7 @@ fn on_machines(
                 true => scheduler.recorded().and(Some(WhenFull::Error)),
                 false => scheduler.recorded(),
             };
+            let workload = estimated(&workload, grid, notices)?;
             let recorded = grid.schedulers.iter().filter_map(rule).max();
             if recorded.is_some() {
                 report_missing_waits(&workload, notices)?;
@@ -204,6 +210,27 @@ fn on_machines(
         }
     }
     Ok(traces)
+}
+
+/// Returns a workload with the estimates of a grid.
+///
+/// # Errors
+/// A usage error if a file of estimates cannot be read, a data error if it is not valid.
+pub fn estimated(
+    workload: &Arc<Workload>,
+    grid: &ParameterGrid,
+    notices: Notices<'_>,
+) -> Result<Arc<Workload>, InputError> {
+    if grid.estimates == Estimates::Field9 {
+        return Ok(workload.clone());
+    }
+    let mut changed = Workload::clone(workload);
+    let report = grid.estimates.apply(&mut changed).map_err(|error| match error {
+        error @ EstimatesError::Unreadable(_) => InputError::usage(error),
+        error => InputError::data(error),
+    })?;
+    notices.line(format_args!("{}, estimates={}: {report}", changed.name, grid.estimates));
+    Ok(Arc::new(changed))
 }
 
 /// Reads the file of outages of a grid, which does not depend on the machine.

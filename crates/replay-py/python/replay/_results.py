@@ -31,7 +31,7 @@ MAX_NESTED = 16
 _NOT_OF_RUN = {"alloc", "policy", "from_", "jobs", "days", "max_errors", "no_jobs", "placements", "plots"}
 RUN_OPTIONS = [name for name in _options.keywords("run") if name not in _NOT_OF_RUN]
 # Options that also determine what `show` and `explain` show.
-_OF_SHOW = ["oversize", "deps", "down", "down_rule", "down_walls", "node_map", "strict", "scale_load"]
+_OF_SHOW = ["oversize", "estimates", "deps", "down", "down_rule", "down_walls", "node_map", "strict", "scale_load"]
 SHOW_OPTIONS = ["candidates", "gantt", "figure_size", "font_size", "no_title"]
 
 
@@ -357,6 +357,7 @@ def run(
     tie: Ties = None,
     seed: Integers | None = None,
     oversize: Literal["error", "drop", "clamp"] | None = None,
+    estimates: str | None = None,
     deps: str | None = None,
     down: File | None = None,
     down_rule: str | None = None,

@@ -4,7 +4,10 @@
 use std::collections::HashMap;
 
 use super::look_ahead::Question;
-use super::{Attempt, Controller, KILL_WAIT, Pass, Phase, Planned, Record, RunningJob, StartedBy};
+use super::{
+    Attempt, Controller, Entry, KILL_WAIT, Pass, Phase, Planned, Record, RunningJob, StartedBy,
+};
+use crate::job::LONGEST_LIMIT;
 use crate::node_set::NodeSet;
 use crate::plan::Plan;
 
@@ -77,7 +80,7 @@ impl Controller<'_> {
         let window = now + 60 * i64::from(settings.window);
         let mut running = self.running.clone();
         for one in running.iter_mut().take_while(|one| one.end <= now) {
-            one.end = now + KILL_WAIT;
+            one.end = self.corrected_end(one.job, now);
         }
         running.sort_unstable();
         let mut backfill = Backfill {
@@ -92,6 +95,7 @@ impl Controller<'_> {
             per_partition: HashMap::new(),
             per_both: HashMap::new(),
         };
+        self.entries.clear();
         for &job in &self.waiting {
             self.states[job].planned = None;
         }
@@ -110,7 +114,36 @@ impl Controller<'_> {
                 break;
             }
         }
+        for &job in &self.waiting {
+            let state = &mut self.states[job];
+            let Some(planned) = &state.planned else { continue };
+            if state
+                .shown
+                .replace(planned.at)
+                .is_some_and(|last| last.abs_diff(planned.at) > r as u64)
+            {
+                state.plan_moves += 1;
+            }
+        }
         pass
+    }
+
+    /// Returns the end of a running job that has outrun its estimate: the estimate is doubled from the start, up to the time
+    /// limit. A job past its limit ends [`KILL_WAIT`] seconds after `now`.
+    fn corrected_end(&self, job: usize, now: i64) -> i64 {
+        let one = &self.jobs[job];
+        if let (Some(estimate), Some(start)) = (one.estimate, &self.states[job].start) {
+            let limit = one.limit_in(&self.site.partitions[start.partition]);
+            let most = 60 * i64::from(limit.unwrap_or(LONGEST_LIMIT));
+            let mut span = 60 * i64::from(estimate.max(1));
+            while start.at + span <= now && span < most {
+                span = (2 * span).min(most);
+            }
+            if start.at + span > now {
+                return start.at + span;
+            }
+        }
+        now + KILL_WAIT
     }
 
     /// Returns whether a counter of a record has reached its limit; otherwise counts the record.
@@ -221,6 +254,7 @@ impl Controller<'_> {
         if !backfill.is_full() {
             let (begin, (_, end)) = (backfill.plan.begin(), backfill.interval(now, minutes));
             backfill.plan.enter(&start.nodes, begin, end, backfill.resolution);
+            self.entries.push(Entry { job, nodes: start.nodes.clone(), minutes });
         }
         Next::Record
     }
@@ -239,7 +273,8 @@ impl Controller<'_> {
         state.first_plan.get_or_insert(start);
         let is_earlier = state.planned.as_ref().is_none_or(|planned| start < planned.at);
         if is_earlier {
-            state.planned = Some(Planned { at: start, partition, nodes: None });
+            state.planned =
+                Some(Planned { at: start, partition, nodes: None, place: nodes.clone() });
         }
         if now_only || start > backfill.window {
             return Next::Record;
@@ -253,6 +288,7 @@ impl Controller<'_> {
         }
         let (begin, end) = backfill.interval(start, minutes);
         backfill.plan.enter(&nodes, begin, end, backfill.resolution);
+        self.entries.push(Entry { job, nodes: nodes.clone(), minutes });
         if let Some(planned) = self.states[job].planned.as_mut().filter(|_| is_earlier) {
             planned.nodes = Some(nodes);
         }

@@ -73,6 +73,19 @@ pub struct Planned {
     pub partition: usize,
     /// Nodes that the plan reserves; `None` if the start is shown but no nodes are reserved.
     pub nodes: Option<NodeSet>,
+    /// Nodes that were free at the planned start, reserved or not.
+    pub place: NodeSet,
+}
+
+/// A reservation of the last pass of the backfill.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// Index of the job.
+    pub job: usize,
+    /// The nodes reserved.
+    pub nodes: NodeSet,
+    /// Minutes for which they are reserved.
+    pub minutes: u32,
 }
 
 /// What has become of a job.
@@ -95,6 +108,8 @@ pub enum Phase {
 pub struct JobState {
     /// What has become of the job.
     pub phase: Phase,
+    /// Instant from which the job may start and its age counts, in seconds.
+    pub eligible: i64,
     /// The last reason for which the job waited, or for which it was rejected.
     pub reason: Reason,
     /// Priority in each of its partitions, in the order asked.
@@ -105,6 +120,10 @@ pub struct JobState {
     pub planned: Option<Planned>,
     /// The first planned start in the future.
     pub first_plan: Option<i64>,
+    /// Number of passes that moved the planned start by more than the resolution.
+    pub plan_moves: u32,
+    /// The planned start before the last pass that planned the job.
+    shown: Option<i64>,
     /// Seconds of waiting by class of the reason, in the order of [`ReasonClass::ALL`].
     pub waits: [i64; ReasonClass::ALL.len()],
     /// Until when `waits` counts.
@@ -171,6 +190,8 @@ pub struct Controller<'a> {
     /// Whether a test of limits has used the nodes of a plan since the begin of the pass.
     forgot_plans: bool,
     running: Vec<RunningJob>,
+    /// Reservations of the last pass of the backfill, in the order of the queue.
+    entries: Vec<Entry>,
     /// Nodes that no job holds.
     free: NodeSet,
     in_service: NodeSet,
@@ -210,11 +231,14 @@ impl<'a> Controller<'a> {
         let usage = Usage::new(Decay::of_half_life(settings.half_life), all.len());
         let state = |job: &SiteJob| JobState {
             phase: Phase::Absent,
+            eligible: job.eligible,
             reason: Reason::None,
             priorities: vec![0; job.partitions.len()],
             start: None,
             planned: None,
             first_plan: None,
+            plan_moves: 0,
+            shown: None,
             waits: [0; ReasonClass::ALL.len()],
             counted_until: job.submit,
             last_nodes: None,
@@ -229,6 +253,7 @@ impl<'a> Controller<'a> {
             restricted: Vec::new(),
             forgot_plans: false,
             running: Vec::new(),
+            entries: Vec::new(),
             free: NodeSet::all(site.nodes.len()),
             in_service: NodeSet::all(site.nodes.len()),
             limits: Limits::new(site),
@@ -267,13 +292,49 @@ impl<'a> Controller<'a> {
     }
 
     /// Returns the usage of all associations.
-    pub fn usage(&mut self) -> &mut Usage {
-        &mut self.usage
+    pub fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
+    /// Sets the usage of each association, and computes the fair shares.
+    pub fn set_usage(&mut self, usage: &[f64]) {
+        usage.iter().enumerate().for_each(|(at, &used)| self.usage.set(at, used));
+        self.share();
+    }
+
+    /// Returns the reservations of the last pass of the backfill, in the order of the queue.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Returns the limits, with what the running jobs hold.
+    pub fn limits(&self) -> &Limits<'a> {
+        &self.limits
+    }
+
+    /// Returns the running jobs and their ends by time limit, by end, then job number.
+    pub fn ends_by_limit(&self) -> impl Iterator<Item = (usize, i64)> + '_ {
+        self.running.iter().map(|running| (running.job, running.end))
+    }
+
+    /// Returns the nodes in service.
+    pub fn in_service(&self) -> &NodeSet {
+        &self.in_service
     }
 
     /// Sets the nodes in service. Jobs keep nodes that leave service until they end.
     pub fn set_in_service(&mut self, nodes: NodeSet) {
         self.in_service = nodes;
+    }
+
+    /// Sets the instant from which a job may start and its age counts, before it arrives.
+    pub fn set_eligible(&mut self, job: usize, at: i64) {
+        self.states[job].eligible = at;
+    }
+
+    /// Sets the reason of a job until a test writes another.
+    pub fn set_reason(&mut self, job: usize, reason: Reason) {
+        self.states[job].reason = reason;
     }
 
     /// Computes the fair share of all associations from their usage.
@@ -338,11 +399,26 @@ impl<'a> Controller<'a> {
             self.states[job].reason = reason;
             return false;
         }
+        self.accept([(job, None)]);
+        true
+    }
+
+    /// Adds jobs to the queue without the tests of a submission. A given priority holds in all partitions of the job until
+    /// the next calculation.
+    pub fn accept(&mut self, jobs: impl IntoIterator<Item = (usize, Option<u32>)>) {
+        jobs.into_iter().for_each(|(job, priority)| self.enqueue(job, priority));
+        self.sort_queue();
+    }
+
+    /// Adds a job to the end of the queue.
+    fn enqueue(&mut self, job: usize, given: Option<u32>) {
+        let one = &self.jobs[job];
+        let applicant = self.limits.applicant(self.site, one, one.partitions[0]);
         self.limits.submit(&applicant);
         let mut priorities = Vec::with_capacity(one.partitions.len());
         let mut is_restricted = false;
         for (place, &partition) in one.partitions.iter().enumerate() {
-            let priority = self.priority(one, partition, 0);
+            let priority = given.unwrap_or_else(|| self.priority(one, partition, 0));
             priorities.push(priority);
             let is_refused = one.partition_reason(self.site, partition).is_some();
             is_restricted |= is_refused;
@@ -352,17 +428,15 @@ impl<'a> Controller<'a> {
                 self.queue.push(Record { job, place, partition, tier, priority });
             }
         }
-        self.sort_queue();
         let state = &mut self.states[job];
         state.priorities = priorities;
         state.phase = Phase::Waiting;
-        if one.priority == Some(0) {
+        if one.priority.or(given) == Some(0) {
             state.reason = Reason::JobHeldAdmin;
         } else if is_restricted {
             self.restricted.push(job);
         }
         self.waiting.push(job);
-        true
     }
 
     /// Returns whether a job has no placement on the idle machine in any partition whose limits it satisfies.
@@ -481,7 +555,8 @@ impl<'a> Controller<'a> {
         let mut is_changed = false;
         for &job in &self.waiting {
             let one = &self.jobs[job];
-            let since = if self.site.priority.accrue_always { one.submit } else { one.eligible };
+            let eligible = self.states[job].eligible;
+            let since = if self.site.priority.accrue_always { one.submit } else { eligible };
             for (place, &partition) in one.partitions.iter().enumerate() {
                 let priority = self.priority(one, partition, now - since);
                 is_changed |= priority != self.states[job].priorities[place];
@@ -614,7 +689,7 @@ impl<'a> Controller<'a> {
     /// Returns whether a waiting job neither blocks its partition nor gets a reservation, because of its age or priority.
     fn is_below_reserve(&self, record: Record, now: i64) -> bool {
         let settings = &self.site.scheduler;
-        let waited = now - self.jobs[record.job].eligible;
+        let waited = now - self.states[record.job].eligible;
         waited < settings.min_age || record.priority < settings.min_priority
     }
 }

@@ -18,6 +18,7 @@
 mod clean;
 mod dependencies;
 mod error;
+pub mod estimates;
 mod extra_fields;
 mod job;
 mod job_ids;

@@ -392,7 +392,9 @@ fn print(args: &RunArgs, runs: &[SiteRun]) -> std::io::Result<()> {
         FormatArg::Csv => {
             write_csv(&SiteRunRow::columns(), runs.iter().map(|run| &run.row), true, &mut out)
         }
-        FormatArg::Table | FormatArg::Md => args.output.table.sheet(&sheet(runs), 0, &mut out),
+        FormatArg::Table | FormatArg::Md | FormatArg::Latex => {
+            args.output.table.sheet(&sheet(runs), 0, &mut out)
+        }
     }
 }
 

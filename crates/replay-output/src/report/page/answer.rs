@@ -8,7 +8,7 @@ use super::html::{escape, rounded};
 use crate::plot::{Change, ChangeRow, Changes, Figure, PlotError};
 use replay_engine::metrics::estimate::{Accumulator, Estimate};
 use replay_engine::metrics::{HierarchyMetrics, PairwiseMetrics, ScheduleMetrics, comparable};
-use replay_engine::number::{counted, grouped};
+use replay_engine::number::{counted, fixed, grouped};
 use replay_engine::table::Name;
 use replay_experiment::shaken::CONFIDENCE;
 use replay_experiment::{RunKey, RunResult};
@@ -345,7 +345,11 @@ impl Answer {
                 let (short, full) = match mean {
                     None => (String::new(), String::new()),
                     Some(mean) if mean.half_width.is_finite() && mean.half_width > 0.0 => (
-                        format!("{} ± {}", text(mean.mean), text(mean.half_width)),
+                        format!(
+                            "{} ± {}",
+                            text(mean.mean),
+                            fixed(measure.factor * mean.half_width, decimals(&text(mean.mean)))
+                        ),
                         mean.mean.to_string(),
                     ),
                     Some(mean) => (text(mean.mean), mean.mean.to_string()),
@@ -415,11 +419,20 @@ impl Answer {
             n => format!("points: mean change over {n} perturbed copies; lines: paired 95 % intervals"),
         }];
         subtitle.push("left of 0 is less".to_string());
+        // Panels with equal points are one panel.
+        let alike = |row: &ChangeRow| row.points.windows(2).all(|pair| pair[0] == pair[1]);
+        let mut groups = groups;
+        let mut columns: Vec<String> = panels.iter().map(|panel| (*panel).clone()).collect();
+        if columns.len() > 1 && groups.iter().flat_map(|(_, rows)| rows).all(alike) {
+            let noun = if by_scheduler { "strategies" } else { "schedulers" };
+            columns = vec![format!("all {} {noun}", columns.len())];
+            groups.iter_mut().flat_map(|(_, rows)| rows).for_each(|row| row.points.truncate(1));
+        }
         Some(Changes {
             subtitle,
             measure: self.measures[at].text.to_string(),
             base: if is_recorded(base) { "the log".to_string() } else { (*base).clone() },
-            columns: panels.iter().map(|panel| (*panel).clone()).collect(),
+            columns,
             groups,
             names: names.iter().map(|name| (*name).clone()).collect(),
         })
@@ -439,6 +452,11 @@ fn is_worse(measure: AnswerMeasure, change: Change) -> bool {
     let sign = if measure.rises { -1.0 } else { 1.0 };
     let [a, b] = change.interval.unwrap_or([change.percent; 2]);
     (sign * a).min(sign * b) > 0.0
+}
+
+/// Returns the number of decimals of a printed number.
+fn decimals(text: &str) -> usize {
+    text.split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
 
 fn is_recorded(scheduler: &str) -> bool {

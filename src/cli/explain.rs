@@ -127,7 +127,7 @@ pub fn run(
         Err(CellProblem::Cancelled(_)) => {}
         Err(problem) => return Err(Failure::data(problem)),
     }
-    if matches!(session.format(), FormatArg::Table | FormatArg::Md) {
+    if matches!(session.format(), FormatArg::Table | FormatArg::Md | FormatArg::Latex) {
         explanation.print(session.table()).map_err(Failure::stdout)?;
         explanation.is_printed = true;
     }

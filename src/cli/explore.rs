@@ -28,7 +28,7 @@ use replay_experiment::{Cell, Measure, RunContext, run_cell};
 use replay_explore::{Explanation, MOST_RUNS, PageError, RunFolder, RunTables, Subject, page};
 
 /// Name of the page without `--write`.
-const DEFAULT_PAGE: &str = "explore.html";
+pub(super) const DEFAULT_PAGE: &str = "explore.html";
 
 /// Arguments of `replay explore`.
 #[derive(Clone, Debug, Args)]

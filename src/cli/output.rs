@@ -132,7 +132,7 @@ impl<'a> Runs<'a> {
                 write_csv(&self.columns, [&result], header, &mut out)
             }
             // A table is printed when all its rows are known, because its layout depends on all rows.
-            FormatArg::Table | FormatArg::Md => Ok(()),
+            FormatArg::Table | FormatArg::Md | FormatArg::Latex => Ok(()),
         };
         match written {
             // A closed pipe does not end the command: files are still written.

@@ -32,6 +32,8 @@ pub enum FormatArg {
     Csv,
     /// A Markdown table.
     Md,
+    /// A LaTeX table for the package booktabs.
+    Latex,
 }
 
 /// Options for printing a table, as typed.
@@ -138,7 +140,7 @@ impl<Row: Table> Sorting<Row> {
 }
 
 impl TableArgs {
-    /// Prints a table. As text or Markdown, prints `sheets` with an empty line between them; as JSON or CSV, prints all
+    /// Prints a table. As text, Markdown or LaTeX, prints `sheets` with an empty line between them; as JSON or CSV, prints all
     /// rows and columns.
     ///
     /// # Errors
@@ -168,7 +170,7 @@ impl TableArgs {
                 rows.into_iter().try_for_each(|row| write_json_line(columns, row, &mut out))
             }
             FormatArg::Csv => write_csv(columns, rows, true, out),
-            FormatArg::Table | FormatArg::Md => {
+            FormatArg::Table | FormatArg::Md | FormatArg::Latex => {
                 for (i, sheet) in sheets().iter().enumerate() {
                     if i > 0 {
                         writeln!(out)?;
@@ -180,12 +182,15 @@ impl TableArgs {
         }
     }
 
-    /// Prints a sheet as text, indented, or as Markdown. Text is fitted to the width of the terminal; a line below the
+    /// Prints a sheet as text, indented, or as Markdown or LaTeX. Text is fitted to the width of the terminal; a line below the
     /// table lists the omitted columns.
     ///
     /// # Errors
     /// Errors of `out`.
     pub fn sheet(self, sheet: &Sheet, indent: usize, out: &mut dyn Write) -> io::Result<()> {
+        if self.format == FormatArg::Latex {
+            return sheet.write_latex(out);
+        }
         if self.format == FormatArg::Md {
             if let Some(lead) = sheet.lead() {
                 writeln!(out, "{lead}\n")?;

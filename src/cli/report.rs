@@ -1,5 +1,7 @@
 //! `replay report`: writes a page of HTML about folders of results.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -13,14 +15,16 @@ use super::program::Program;
 use super::result_kind::Kind;
 use super::write::{NamedOutput, OutputFile, check_apart};
 use replay_engine::number::grouped;
+use replay_engine::table::Name;
 use replay_experiment::files::{ResultError, ResultFolder};
+use replay_output::plot::PlotError;
 use replay_output::report::manifest::JobSet;
 use replay_output::report::page::{
-    self, BEGINNING, DOCTYPE, EXPLORE_PAGE, ExplorePage, Folder, FolderError,
+    self, Answer, BEGINNING, DOCTYPE, EXPLORE_PAGE, ExplorePage, Folder, FolderError, Heading,
     compare_top_strategies, is_published,
 };
 use replay_results::ResultTable;
-use replay_results::compare::REPLAYED;
+use replay_results::compare::{Pairs, REPLAYED};
 use replay_results::read::{JobsTable, ReadError};
 
 /// Name of the page without `--write`.
@@ -31,10 +35,11 @@ const DEFAULT_PAGE: &str = "report.html";
 #[command(after_help = "Examples:
   replay report out/kth
   replay report out/before out/after --write compared.html
+  replay report out/kth --title 'EASY on KTH-SP2' --author 'A. Miller'
   replay verify johnson --write checks.csv
   replay report out/kth checks.csv
 
-The page works offline and without scripts; with scripts its tables can be sorted by mouse or keyboard. It shows what the folders hold and runs nothing. With jobs.parquet it has a 95 % interval for the difference between the best strategy and the next.")]
+The page begins with the answer: what was compared, what is gained with its 95 % interval, what is paid for it, a table with waits, and two figures; the rest is folded. It works offline and without scripts; with scripts its tables can be sorted and filtered. If a folder has the page of replay explore (explore.html), the page links it. It shows what the folders hold and runs nothing. With jobs.parquet it has a 95 % interval for the difference between the best strategy and the next.")]
 pub struct ReportArgs {
     /// Folders written with --out, and files written by verify --write.
     #[arg(value_name = "DIR|FILE.csv", required = true)]
@@ -45,6 +50,14 @@ pub struct ReportArgs {
     /// The option replaces any page of HTML with this name; without the option, only a page that replay wrote is replaced.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
+
+    /// Give the page this title [default: the names of the folders].
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+
+    /// Name this author below the title.
+    #[arg(long, value_name = "TEXT")]
+    author: Option<String>,
 
     #[command(flatten)]
     quiet: QuietArg,
@@ -80,7 +93,9 @@ pub fn run(args: &ReportArgs, program: &Program) -> Result<Exit, Failure> {
     if !args.quiet.quiet {
         other_jobs(&folders).iter().for_each(eprint_warning);
     }
-    let page = page::page(&folders, &published, &program.build);
+    has_common_traces(&folders)?;
+    let heading = Heading { title: args.title.clone(), author: args.author.clone() };
+    let page = page::page(&heading, &folders, &published, &program.build);
     let mut file = OutputFile::create(write)?;
     file.write_all(page.as_bytes()).map_err(|e| file.failed(e))?;
     file.finish()?;
@@ -100,6 +115,8 @@ enum Unread {
     Jobs(#[from] ReadError),
     #[error(transparent)]
     Results(#[from] ResultError),
+    #[error(transparent)]
+    Plot(#[from] PlotError),
 }
 
 impl Unread {
@@ -108,7 +125,58 @@ impl Unread {
             Self::Folder(error) => error.is_transient(),
             Self::Jobs(error) => error.is_transient(),
             Self::Results(error) => error.is_transient(),
+            Self::Plot(_) => false,
         }
+    }
+}
+
+/// A change in percent with its interval.
+type JobChange = Option<(f64, [f64; 2])>;
+
+/// Changes computed from a table of jobs. Each change is computed once.
+struct ComparedJobs<'a> {
+    jobs: &'a JobsTable,
+    known: RefCell<HashMap<([i64; 2], Name), Result<JobChange, ReadError>>>,
+}
+
+impl ComparedJobs<'_> {
+    /// Returns the change of a column of the table of runs from the first run to the second; `None` if the table of jobs
+    /// does not have the measure, or cannot be read.
+    fn change(&self, runs: [i64; 2], measure: Name) -> JobChange {
+        let mut known = self.known.borrow_mut();
+        let change = known.entry((runs, measure)).or_insert_with(|| self.compare(runs, measure));
+        change.as_ref().ok().copied().flatten()
+    }
+
+    fn compare(&self, runs: [i64; 2], measure: Name) -> Result<JobChange, ReadError> {
+        let of_jobs = measure.text().strip_prefix("mean_");
+        let of_jobs = REPLAYED.measures.iter().find(|name| Some(name.text()) == of_jobs);
+        let Some(&of_jobs) = of_jobs else { return Ok(None) };
+        let [base, other] = [self.jobs.of(runs[0], None)?, self.jobs.of(runs[1], None)?];
+        let compared = Pairs::new(&base, &other)?.compare(["", ""], of_jobs)?;
+        Ok((compared.jobs > 0).then_some((compared.change, compared.interval)))
+    }
+}
+
+/// Returns an error if a folder of runs has no trace in common with an earlier folder of runs, because a page cannot
+/// compare their results.
+fn has_common_traces(folders: &[Folder]) -> Result<(), Failure> {
+    let traces = |folder: &Folder| -> Vec<String> {
+        let is_runs = matches!(Kind::of(&folder.manifest.kind), Some(Kind::Run | Kind::Sweep));
+        let traces = folder.manifest.configuration.traces.iter().filter(|_| is_runs);
+        traces.map(|trace| trace.name.clone()).collect()
+    };
+    let mut of_runs = folders.iter().map(|one| (one, traces(one))).filter(|(_, of)| !of.is_empty());
+    let Some((first, own)) = of_runs.next() else { return Ok(()) };
+    match of_runs.find(|(_, of)| !of.iter().any(|trace| own.contains(trace))) {
+        None => Ok(()),
+        Some((other, of)) => Err(Failure::usage_message(format!(
+            "{} has results of {}, but {} has results of {}: results of different traces are not comparable; write a page for each folder",
+            first.name,
+            own.join(", "),
+            other.name,
+            of.join(", ")
+        ))),
     }
 }
 
@@ -116,10 +184,18 @@ impl Unread {
 fn read(results: &ResultFolder) -> Result<Folder, Unread> {
     results.check_tables()?;
     let mut folder = Folder::read(results, tables, &list::tables())?;
+    let answer = Answer::of(&folder.tables);
+    let parts = |of_jobs: &dyn Fn([i64; 2], Name) -> Option<(f64, [f64; 2])>| {
+        answer.as_ref().map(|answer| answer.parts(of_jobs)).transpose()
+    };
+    folder.answer = parts(&|_, _| None)?;
     if results.files().iter().any(|file| file.name == JobsTable::file(&REPLAYED)) {
         folder.explore = Some(ExplorePage::Absent);
         match JobsTable::open(results, &REPLAYED) {
             Ok(jobs) => {
+                let compared = ComparedJobs { jobs: &jobs, known: RefCell::default() };
+                folder.answer = parts(&|runs, measure| compared.change(runs, measure))?;
+                compared.known.into_inner().into_values().collect::<Result<Vec<_>, _>>()?;
                 folder.comparisons =
                     compare_top_strategies(&folder.tables, |run| jobs.of(run, None))?
             }

@@ -181,7 +181,9 @@ pub fn run(
         Err(CellProblem::Cancelled(_)) => {}
         Err(problem) => return Err(Failure::data(problem)),
     }
-    if let (FormatArg::Table | FormatArg::Md, Some(taken)) = (session.format(), &shown.taken) {
+    if let (FormatArg::Table | FormatArg::Md | FormatArg::Latex, Some(taken)) =
+        (session.format(), &shown.taken)
+    {
         shown.print(taken).map_err(Failure::stdout)?;
     }
     if let Some(taken) = &shown.taken

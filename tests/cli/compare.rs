@@ -7,6 +7,9 @@ trials!(
     compares_folders_run_by_run,
     reports_what_cannot_be_compared,
     prints_a_matrix_of_two_dimensions,
+    prints_a_matrix_of_several_keys_with_intervals,
+    prints_latex_tables,
+    compares_leaves_on_trees,
     compares_schedules,
     baseline_adds_changes_of_means,
     names_the_dimensions_that_differ,
@@ -346,11 +349,83 @@ fn prints_a_matrix_of_two_dimensions() {
     strategies.prints("mc1x1 (2,13,20,6)");
     dir.replay("compare ties --row trace").refused(&["--col"]);
     dir.replay("compare ties").refused(&["FOLDER"]);
-    dir.replay("compare ties --row trace --col trace").fails(2, 1, &["are both trace"]);
+    dir.replay("compare ties --row trace --col trace").fails(2, 1, &["trace occurs twice"]);
     dir.replay("compare ties --row trace --col user").fails(2, 1, &["--col \"user\""]);
 }
 
 /// The changes of start times add up to the difference of the mean waits.
+fn prints_a_matrix_of_several_keys_with_intervals() {
+    let dir = Dir::new();
+    dir.replay(
+        "--jobs 200 --sched fcfs,easy --alloc mc1x1,random --shake 3 -q --no-plots --out out",
+    )
+    .code(0);
+    let matrix = "compare out --row trace,scheduler --col strategy --measure pairwise_l1";
+    let table = dir.replay(matrix).code(0).prints("lublin-10x10, easy").prints(" ± ");
+    table.demand(table.stdout.lines().count() == 4, "a row for each scheduler");
+    let cells = dir.replay(&format!("{matrix} --format json")).code(0).objects();
+    // The mean and the interval are those over the copies, as in the table of copies.
+    let csv = String::from_utf8(dir.read("out/shaken.csv")).expect("text");
+    let mut rows = csv::Reader::from_reader(csv.as_bytes());
+    let header = rows.headers().expect("names").clone();
+    let at = |name: &str| header.iter().position(|title| title == name).expect(name);
+    let shaken = rows.records().map(|row| row.expect("a row"));
+    let pairwise: Vec<[f64; 2]> = shaken
+        .filter(|row| &row[at("metric")] == "mean_pairwise_l1")
+        .map(|row| ["mean", "half_width"].map(|name| row[at(name)].parse().expect("a number")))
+        .collect();
+    assert_eq!(cells.len(), pairwise.len());
+    for (cell, shaken) in cells.iter().zip(&pairwise) {
+        let own = ["projected_mean", "projected_half_width"].map(|name| cell[name].as_f64());
+        assert_eq!((cell["projected_runs"].as_u64(), own), (Some(3), shaken.map(Some)));
+    }
+}
+
+fn prints_latex_tables() {
+    let trace = "1 0 0 50 2 -1 -1 2 90 -1 1 1 1 1 1\n2 1 0 50 2 -1 -1 2 90 -1 1 1 1 1 1\n";
+    let dir = Dir::new().file("\\input{x}_50%&$#^~.swf", trace);
+    let run = dir.replay(
+        "--trace \\input{x}_50%&$#^~.swf --machine 2x2 --alloc mc1x1,random -q --format latex --out out --no-plots",
+    );
+    run.code(0)
+        .prints("\\begin{tabular}{")
+        .prints("\\toprule\n")
+        .prints("\\bottomrule\n\\end{tabular}");
+    let name =
+        "\\textbackslash{}input\\{x\\}\\_50\\%\\&\\$\\#\\textasciicircum{}\\textasciitilde{}";
+    let matrix = dir.replay("compare out --row trace --col strategy --measure wait --format latex");
+    matrix.code(0).prints(name).prints("mean\\_wait s & mc1x1 & random \\\\\n\\midrule\n");
+}
+
+fn compares_leaves_on_trees() {
+    let dir = Dir::new();
+    let run =
+        "--jobs 200 --machine tree:5x20 --sched fcfs -a slurm-tree,random -q --no-plots --out out";
+    dir.replay(run).code(0);
+    let rows = dir.replay("compare out:0 out:1 --format json -q").code(0).objects();
+    let means = |measure: &str| {
+        let row = rows.iter().find(|row| row["compared_measure"] == measure).expect(measure);
+        ["base_mean", "compared_mean"].map(|name| row[name].as_f64().expect("a number"))
+    };
+    let csv = String::from_utf8(dir.read("out/runs.csv")).expect("text");
+    let mut runs = csv::Reader::from_reader(csv.as_bytes());
+    let header = runs.headers().expect("names").clone();
+    let records: Vec<csv::StringRecord> = runs.records().map(|row| row.expect("a row")).collect();
+    let of_runs = |name: &str| {
+        let at = header.iter().position(|title| title == name).expect(name);
+        [0, 1].map(|run: usize| records[run][at].parse::<f64>().expect("a number"))
+    };
+    let near = |a: [f64; 2], b: [f64; 2]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
+    assert!(near(means("leaves"), of_runs("mean_leaves")));
+    assert!(near(means("distance"), of_runs("mean_pair_hops")));
+    let one_leaf = of_runs("one_leaf_percent").map(|share| 100.0 - share);
+    assert!(near(means("several_leaves_percent"), one_leaf));
+    // Machines without leaves have no such rows, unless they are named.
+    dir.replay("--jobs 60 --alloc mc1x1,random -q --no-plots --out mesh").code(0);
+    let mesh = dir.replay("compare mesh:0 mesh:1 --format json -q").code(0).objects();
+    assert_eq!(mesh.len(), 5);
+}
+
 fn compares_schedules() {
     let dir = Dir::new();
     dir.replay("--jobs 600 --sched fcfs,easy --alloc mc1x1 -q --no-plots --out out").code(0);

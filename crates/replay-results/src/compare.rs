@@ -43,8 +43,31 @@ pub const REPLAYED: JobTables = JobTables {
         JobMeasures::BOUNDED_SLOWDOWN,
         Placement::PAIRWISE_L1,
         Placement::DISTANCE,
+        JobMeasures::LEAVES,
+        SEVERAL_LEAVES,
     ],
 };
+
+/// Measure of a job of at least two nodes: 100 if the job has nodes on several leaves, 0 if all nodes are on one leaf.
+/// The mean is 100 minus the column `one_leaf_percent` of a run. Null for jobs of one node, and on machines other than
+/// trees and blocks. The table of jobs does not have this column; [`with_several_leaves`] computes it.
+pub const SEVERAL_LEAVES: Name = Name::new("several_leaves_percent");
+
+/// Adds the column [`SEVERAL_LEAVES`] to jobs with their sizes and leaves.
+///
+/// # Errors
+/// [`PolarsError`](polars::prelude::PolarsError) if a column is missing or has an unexpected type.
+pub fn with_several_leaves(jobs: &mut DataFrame) -> PolarsResult<()> {
+    let sizes = jobs.column(Submitted::SIZE.text())?.i64()?;
+    let leaves = jobs.column(JobMeasures::LEAVES.text())?.f64()?;
+    let several = sizes.iter().zip(leaves.iter()).map(|(size, leaves)| {
+        let leaves =
+            leaves.filter(|leaves| leaves.is_finite() && size.is_some_and(|size| size > 1))?;
+        Some(if leaves > 1.0 { 100.0 } else { 0.0 })
+    });
+    let several: Vec<Option<f64>> = several.collect();
+    jobs.with_column(Values::new(SEVERAL_LEAVES.text().into(), several)).map(drop)
+}
 
 /// The tables of `contend`. The start times of `contend` are not compared, because they are in simulated cycles,
 /// not in seconds of the trace.
@@ -381,7 +404,7 @@ impl Table for Compared {
     }
 }
 
-/// A job for tests: number, submission, size, and the measures of [`REPLAYED`].
+/// A job for tests: number, submission, size, and the first measures of [`REPLAYED`].
 #[doc(hidden)]
 pub type TestJob = (i64, i64, i64, [f64; 5]);
 
@@ -389,7 +412,8 @@ pub type TestJob = (i64, i64, i64, [f64; 5]);
 #[doc(hidden)]
 pub fn jobs_of(rows: &[TestJob]) -> PolarsResult<DataFrame> {
     let measures = REPLAYED.measures.iter().enumerate().map(|(i, name)| {
-        let values: Vec<f64> = rows.iter().map(|row| row.3[i]).collect();
+        let value = |row: &TestJob| row.3.get(i).copied().unwrap_or(f64::NAN);
+        let values: Vec<f64> = rows.iter().map(value).collect();
         Values::new(name.text().into(), values)
     });
     let integers: [fn(&TestJob) -> i64; 4] = [|row| row.0, |row| row.1, |row| row.2, |row| row.1];
@@ -447,13 +471,24 @@ mod tests {
     }
 
     #[test]
+    fn jobs_of_several_nodes_are_on_one_leaf_or_on_several() {
+        let column = |name: Name, values: &[i64]| Values::new(name.text().into(), values);
+        let leaves = Values::new(JobMeasures::LEAVES.text().into(), [1.0, 1.0, 3.0, f64::NAN]);
+        let columns = vec![column(Submitted::SIZE, &[1, 2, 8, 4]), leaves];
+        let mut jobs = DataFrame::new(4, columns).expect("columns");
+        with_several_leaves(&mut jobs).expect("sizes and leaves");
+        let several = jobs.column(SEVERAL_LEAVES.text()).and_then(Values::f64).expect("a column");
+        assert_eq!(several.iter().collect::<Vec<_>>(), [None, Some(0.0), Some(100.0), None]);
+    }
+
+    #[test]
     fn gives_no_verdict_on_distances_if_one_run_folds_jobs() {
         const DAY: i64 = 86_400;
         let run =
             |value: f64| -> Vec<Job> { (0..80).map(|i| (i, i * DAY, 4, [value; 5])).collect() };
         let pairs = pairs(&run(10.0), &run(5.0));
         let compared = |measure| pairs.compare(["a", "b"], measure).expect("a measure");
-        for &measure in REPLAYED.measures {
+        for &measure in &REPLAYED.measures[..5] {
             let is_distance = [Placement::PAIRWISE_L1, Placement::DISTANCE].contains(&measure);
             let verdicts = [[true, false], [false, true], [true, true], [false, false]]
                 .map(|folds| compared(measure).of_folding(folds).verdict().word());

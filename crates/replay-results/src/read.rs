@@ -14,8 +14,8 @@ use std::sync::Arc;
 use polars::prelude::{Column, DataFrame, DataType, PolarsError};
 
 use super::ResultTable;
-use super::compare::JobTables;
-use replay_engine::metrics::{Submitted, comparable};
+use super::compare::{JobTables, SEVERAL_LEAVES, with_several_leaves};
+use replay_engine::metrics::{JobMeasures, Submitted, comparable};
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::{RunKey, RunResult};
 use replay_import::columns::Footer;
@@ -212,6 +212,9 @@ impl JobsTable {
         let JobTables { start, measures, .. } = *self.tables;
         let numbers = [Submitted::JOB, Submitted::SUBMIT, Submitted::SIZE].into_iter().chain(start);
         let numbers: Vec<Name> = numbers.collect();
+        // The table of jobs does not have the derived measure.
+        let measures: Vec<Name> =
+            measures.iter().copied().filter(|&name| name != SEVERAL_LEAVES).collect();
         let columns = numbers.iter().copied().chain(label).chain(measures.iter().copied());
         let columns: Vec<Name> = columns.collect();
         let rows = |rows: Range<usize>| read_rows(&self.footer, &self.file, &columns, rows);
@@ -222,7 +225,10 @@ impl JobsTable {
                 jobs.vstack_mut_owned(part).map_err(|error| error.to_string())?;
             }
             cast(&mut jobs, &columns[..columns.len() - measures.len()], &DataType::Int64)?;
-            cast(&mut jobs, measures, &DataType::Float64)?;
+            cast(&mut jobs, &measures, &DataType::Float64)?;
+            if measures.contains(&JobMeasures::LEAVES) {
+                with_several_leaves(&mut jobs).map_err(|error| error.to_string())?;
+            }
             numbers.iter().try_for_each(|&name| integers(&jobs, name).map(drop))?;
             if self.is_checked
                 && let Some(job) = repeated(&integers(&jobs, Submitted::JOB)?)

@@ -25,7 +25,7 @@ use crate::cli::print::{FormatArg, SortArg, TableArgs};
 use crate::cli::result_kind::Kind;
 use crate::cli::terminal::stdout;
 use replay_engine::metrics::blocks::FEWEST;
-use replay_engine::metrics::{Submitted, comparable};
+use replay_engine::metrics::{JobMeasures, Submitted, comparable};
 use replay_engine::number::{counted, fixed};
 use replay_engine::sanitize::excerpt;
 use replay_engine::workload::{Change, JobIds};
@@ -38,7 +38,7 @@ use replay_experiment::shaken::Verdict;
 use replay_output::plot::{FigureStyle, Plots};
 use replay_output::report::manifest::{JobSet, StoredManifest, TraceRecord};
 use replay_results::compare::{
-    ALL_SIZES, CONTENDED, Compared, JobTables, Pairs, REPLAYED, correct, difference,
+    ALL_SIZES, CONTENDED, Compared, JobTables, Pairs, REPLAYED, SEVERAL_LEAVES, correct, difference,
 };
 use replay_results::read::{self, JobsTable, ReadError, RunRow};
 
@@ -54,6 +54,7 @@ use replay_results::read::{self, JobsTable, ReadError, RunRow};
   replay compare out:0 out:1 --by queue
   replay compare out/before out/after --fail-if-worse wait:5
   replay compare out/before --row trace --col strategy --measure wait
+  replay compare out/before --row trace,scheduler --col strategy --format latex
   replay compare out/before out/after --row trace --col strategy --measure wait
   replay compare out:0 out:3 --schedule --out out/moved
   replay compare out/contend:0 out/contend:1 --measure stretch
@@ -79,22 +80,26 @@ pub struct CompareArgs {
 
     /// Compare these measures.
     ///
-    /// For two folders: wait, turnaround, bounded_slowdown, pairwise_l1, distance; the default is all of them. For
+    /// For two folders: wait, turnaround, bounded_slowdown, pairwise_l1, distance (mean hops between the processors of a
+    /// job) and, on trees and blocks, leaves and several_leaves_percent (share of the jobs of at least two nodes that
+    /// have nodes on several leaves); the default is all of them. For
     /// results of contend: stretch, placement_factor, contention_factor, wait_cycles, latency, blocking, pairwise_l1,
     /// distance. For one folder, with --row and --col: any column of the table of runs.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     measure: Vec<String>,
 
-    /// Print a table with a row for each trace, scheduler, strategy, topology, allocator, tie, policy, seed or copy.
+    /// Print a table with a row for each trace, scheduler, strategy, topology, allocator, tie, policy, seed or copy, or
+    /// for each combination of several: trace,scheduler.
     ///
     /// For one folder, a cell has the mean of the measure over the runs of the cell; these runs may differ only in seed
-    /// and copy. A star marks the best value of a row; for distances, runs that fold jobs are not considered. For two
+    /// and copy. Several runs also have half the width of the 95 % interval of the mean, after ±. If a cell has
+    /// perturbed copies, its mean is over the copies, without the unperturbed trace. A star marks the best value of a row; for distances, runs that fold jobs are not considered. For two
     /// folders, a cell has the change, with a leading ~ if the change is not significant.
-    #[arg(long, value_name = "KEY", requires = "col")]
+    #[arg(long, value_name = "KEYS", requires = "col")]
     row: Option<String>,
 
-    /// Print a table with a column for each trace, scheduler, strategy, ... (see --row).
-    #[arg(long, value_name = "KEY", requires = "row")]
+    /// Print a table with a column for each trace, scheduler, strategy, ... or combination (see --row).
+    #[arg(long, value_name = "KEYS", requires = "row")]
     col: Option<String>,
 
     /// Print the jobs that start earlier or later, instead of means.
@@ -138,6 +143,9 @@ pub struct CompareArgs {
     #[command(flatten)]
     process: ProcessArgs,
 }
+
+/// Measures that are compared by default only if the machine has leaves.
+const LEAF_MEASURES: [Name; 2] = [JobMeasures::LEAVES, SEVERAL_LEAVES];
 
 /// A property that divides jobs into classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -240,7 +248,12 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         };
         let classes = classes(&pairs, args.by()).map_err(unread)?;
         for &measure in measures {
-            compared.push(compare(&pairs, measure)?);
+            let whole = compare(&pairs, measure)?;
+            // Only trees and blocks have leaves.
+            if whole.jobs == 0 && named.is_empty() && LEAF_MEASURES.contains(&measure) {
+                continue;
+            }
+            compared.push(whole);
             for (class, sizes, pairs) in &classes {
                 let (class, sizes) = (class.clone(), *sizes);
                 compared.push(Compared { class, sizes, ..compare(pairs, measure)? });
@@ -258,7 +271,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         exceeded.clone().filter_map(|(limit, one)| worse(one, *limit)).collect();
     let undecided: Vec<String> = exceeded.filter_map(|(_, one)| without_verdict(one)).collect();
     let mut compared: Vec<(RunKey, Compared)> = of_runs.into_iter().zip(compared).collect();
-    let sheets = axes.map(|axes| projection::of_changes(axes, &compared)).transpose()?;
+    let sheets = axes.map(|axes| projection::of_changes(&axes, &compared)).transpose()?;
     if let Some(sorting) = sorting {
         compared.sort_by(|(_, a), (_, b)| sorting.order(a, b));
     }
@@ -356,7 +369,7 @@ fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
     let (dir, number) = folder_and_run(&args.base)?;
     let runs = SelectedRuns::read(dir, Some(&args.measure))?.select(&args.base, dir, number)?;
     let measures = RunMeasure::all_of(&args.measure, runs.tables)?;
-    let (mut projected, sheets) = projection::of_values(axes, &runs, &measures)?;
+    let (mut projected, sheets) = projection::of_values(&axes, &runs, &measures)?;
     if let Some(sorting) = sorting {
         projected.sort_by(|a, b| sorting.order(a, b));
     }

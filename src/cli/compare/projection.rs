@@ -1,17 +1,18 @@
 //! `replay compare --row X --col Y`: a measure of many runs as a two-dimensional table.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use polars::prelude::{Column as Values, DataFrame, PolarsResult};
+use polars::prelude::{Column as Values, DataFrame, DataType, PolarsResult};
 
 use super::{SelectedRuns, unread};
 use crate::cli::exit::Failure;
 use crate::cli::named_value::{distinct, one};
+use replay_engine::metrics::estimate::{Accumulator, Estimate};
 use replay_engine::metrics::{JobMeasures, Placement, comparable};
 use replay_engine::number::fixed;
 use replay_engine::table::{Column, Name, Table};
 use replay_experiment::contention::{Contention, ContentionRun};
-use replay_experiment::shaken::Verdict;
+use replay_experiment::shaken::{CONFIDENCE, Verdict};
 use replay_experiment::{RunKey, RunResult};
 use replay_output::report::{Align, Sheet};
 use replay_results::compare::{Compared, JobTables, REPLAYED};
@@ -19,38 +20,52 @@ use replay_results::compare::{Compared, JobTables, REPLAYED};
 /// Property that consists of allocator and tie vector.
 const STRATEGY: Name = Name::new("strategy");
 
-/// The two properties of runs that define the rows and the columns of a table.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// The properties of runs that define the rows and the columns of a table.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Axes {
-    pub row: Name,
-    pub col: Name,
+    row: Vec<Name>,
+    col: Vec<Name>,
 }
 
 impl Axes {
-    /// Returns the axes for the names of two properties, such as `trace` and `strategy`.
+    /// Returns the axes for names of properties, such as `trace,scheduler` and `strategy`.
     ///
     /// # Errors
-    /// A usage error if a name is unknown, or if both names are equal.
+    /// A usage error if a name is unknown, or occurs twice.
     pub fn of(row: &str, col: &str) -> Result<Self, Failure> {
-        let names: Vec<(&'static str, Name)> =
+        let known: Vec<(&'static str, Name)> =
             RunKey::NAMES.into_iter().chain([STRATEGY]).map(|name| (name.text(), name)).collect();
-        let axes = Self { row: one("--row", row, &names)?, col: one("--col", col, &names)? };
-        match axes.row == axes.col {
-            true => Err(Failure::usage_message(format!("--row and --col are both {}", axes.row))),
-            false => Ok(axes),
+        let names = |option: &str, text: &str| -> Result<Vec<Name>, Failure> {
+            text.split(',').map(|name| one(option, name.trim(), &known)).collect()
+        };
+        let axes = Self { row: names("--row", row)?, col: names("--col", col)? };
+        let all: Vec<Name> = axes.row.iter().chain(&axes.col).copied().collect();
+        match (1..all.len()).find(|&at| all[..at].contains(&all[at])) {
+            Some(at) => Err(Failure::usage_message(format!(
+                "--row {row} --col {col}: {} occurs twice; name different properties",
+                all[at]
+            ))),
+            None => Ok(axes),
         }
     }
 
+    /// Returns the options of the axes, for messages.
+    fn options(&self) -> String {
+        let names =
+            |names: &[Name]| names.iter().map(|name| name.text()).collect::<Vec<_>>().join(",");
+        format!("--row {} --col {}", names(&self.row), names(&self.col))
+    }
+
     /// Returns the titles of the row and the column to which a run belongs.
-    fn place(self, run: &RunKey) -> [String; 2] {
-        [self.row, self.col].map(|name| value(run, name))
+    fn place(&self, run: &RunKey) -> [String; 2] {
+        [&self.row, &self.col].map(|names| values(run, names))
     }
 
     /// Divides runs into the cells of the table, in the order of their first runs.
     ///
     /// # Errors
     /// A usage error if runs of the same cell differ in more than seed and copy.
-    fn cells(self, runs: &SelectedRuns) -> Result<HashMap<[String; 2], DataFrame>, Failure> {
+    fn cells(&self, runs: &SelectedRuns) -> Result<HashMap<[String; 2], DataFrame>, Failure> {
         let places: Vec<[String; 2]> = runs.runs.iter().map(|run| self.place(&run.key)).collect();
         let cells = || -> PolarsResult<_> {
             let mut frame = runs.frame.clone();
@@ -73,14 +88,21 @@ impl Axes {
                     _ => "name one run of a folder by FOLDER:RUN".to_string(),
                 };
                 return Err(Failure::usage_message(format!(
-                    "--row {} --col {}: the cell {row}, {col} has several runs that differ in {name} ({advice})",
-                    self.row, self.col
+                    "{}: the cell {row}, {col} has several runs that differ in {name} ({advice})",
+                    self.options()
                 )));
             }
             placed.insert(place.clone(), cell);
         }
         Ok(placed)
     }
+}
+
+/// Returns the values of several properties of a run, joined by commas. Empty values, such as no tie vector, are
+/// omitted.
+fn values(run: &RunKey, names: &[Name]) -> String {
+    let all = names.iter().map(|&name| value(run, name)).filter(|text| !text.is_empty());
+    all.collect::<Vec<_>>().join(", ")
 }
 
 fn value(run: &RunKey, name: Name) -> String {
@@ -96,6 +118,8 @@ pub struct Projected {
     measure: Name,
     runs: usize,
     value: f64,
+    /// Half the width of the 95 % interval of the mean; NaN for one run.
+    half_width: f64,
 }
 
 impl Table for Projected {
@@ -121,7 +145,7 @@ impl Table for Projected {
             C::new(
                 "projected_runs",
                 "runs",
-                "number of runs of the cell, which differ in seed or perturbed copy",
+                "number of runs of the cell that differ in seed or perturbed copy; with perturbed copies, only the runs on copies",
                 |it| it.runs,
             ),
             C::new(
@@ -129,6 +153,12 @@ impl Table for Projected {
                 "",
                 "mean of the measure over the runs of the cell, in the measure's unit",
                 |it| it.value,
+            ),
+            C::new(
+                "projected_half_width",
+                "",
+                "half the width of the 95 % interval of projected_mean over the runs of the cell, in the measure's unit; null for one run",
+                |it| it.half_width,
             ),
         ]
     }
@@ -199,13 +229,13 @@ impl RunMeasure {
 /// # Errors
 /// A usage error if runs of one cell differ in more than seed and copy.
 pub fn of_values(
-    axes: Axes,
+    axes: &Axes,
     runs: &SelectedRuns,
     measures: &[RunMeasure],
 ) -> Result<(Vec<Projected>, Vec<Sheet>), Failure> {
     let placed = axes.cells(runs)?;
-    let rows = distinct(runs.runs.iter().map(|run| value(&run.key, axes.row)));
-    let cols = distinct(runs.runs.iter().map(|run| value(&run.key, axes.col)));
+    let rows = distinct(runs.runs.iter().map(|run| values(&run.key, &axes.row)));
+    let cols = distinct(runs.runs.iter().map(|run| values(&run.key, &axes.col)));
     let (mut projected, mut sheets) = (Vec::new(), Vec::new());
     for measure in measures {
         let by_distance = comparable::is_distance(measure.name);
@@ -220,15 +250,20 @@ pub fn of_values(
                     of_row.push(None);
                     continue;
                 };
-                let values = here.column(measure.name.text()).and_then(Values::f64);
-                let values = values.map_err(unread)?.iter();
-                let mean = values.map(|value| value.unwrap_or(f64::NAN)).sum::<f64>()
-                    / here.height() as f64;
-                let (row, col, measure) = (row.clone(), col.clone(), measure.name);
-                projected.push(Projected { row, col, measure, runs: here.height(), value: mean });
+                let over = |frame: &DataFrame| over_runs(frame, measure.name);
+                let (runs, mean) = over(here).map_err(unread)?;
+                let half_width = Some(mean.half_width).filter(|width| width.is_finite());
+                projected.push(Projected {
+                    row: row.clone(),
+                    col: col.clone(),
+                    measure: measure.name,
+                    runs,
+                    value: mean.mean,
+                    half_width: half_width.unwrap_or(f64::NAN),
+                });
                 let folded = here.column(comparable::FOLDED.text()).and_then(Values::f64);
                 let folds = folded.is_ok_and(|all| all.iter().any(comparable::folds));
-                let cell = Cell { mean, folds: by_distance && folds };
+                let cell = Cell { mean: mean.mean, half_width, folds: by_distance && folds };
                 of_row.push(Some(cell).filter(|cell| cell.mean.is_finite()));
             }
             cells.push(of_row);
@@ -238,10 +273,36 @@ pub fn of_values(
     Ok((projected, sheets))
 }
 
-/// A cell: the mean of a measure over runs and, for distances, whether the runs fold jobs.
+/// Returns the number of runs of a cell over which a measure is estimated, and the estimate. If some runs are on
+/// perturbed copies, the estimate is over the copies, each by the mean over its seeds; otherwise, it is over all runs.
+fn over_runs(cell: &DataFrame, measure: Name) -> PolarsResult<(usize, Estimate)> {
+    let values = cell.column(measure.text())?.f64()?.iter();
+    let copies: Vec<Option<f64>> = match cell.column(RunKey::COPY.text()) {
+        Ok(copies) => copies.cast(&DataType::Float64)?.f64()?.iter().collect(),
+        Err(_) => vec![None; cell.height()],
+    };
+    let mut by_copy: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
+    for (value, copy) in values.zip(copies) {
+        by_copy.entry(copy.unwrap_or(0.0) as i64).or_default().push(value.unwrap_or(f64::NAN));
+    }
+    if by_copy.len() > 1 {
+        by_copy.remove(&0);
+    }
+    let runs = by_copy.values().map(Vec::len).sum();
+    let of_copies = |values: &Vec<f64>| values.iter().copied().collect::<Accumulator>().mean();
+    let all: Accumulator = match by_copy.len() {
+        1 => by_copy.values().flatten().copied().collect(),
+        _ => by_copy.values().map(of_copies).collect(),
+    };
+    Ok((runs, all.estimate(CONFIDENCE)))
+}
+
+/// A cell: the mean of a measure over runs, half the width of its interval if there are several runs and, for distances,
+/// whether the runs fold jobs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Cell {
     mean: f64,
+    half_width: Option<f64>,
     folds: bool,
 }
 
@@ -268,29 +329,31 @@ fn sheet(
     for (row, cells) in rows.iter().zip(cells) {
         let folds: Vec<bool> = cells.iter().flatten().map(|cell| cell.folds).collect();
         let mut ranked = comparable::ranked(&folds).into_iter();
-        // The values of the row; each value has a flag that states whether it is ranked.
-        let values: Vec<Option<(f64, bool)>> = cells
+        // The cells of the row; each cell has a flag that states whether it is ranked.
+        let values: Vec<Option<(Cell, bool)>> = cells
             .iter()
-            .map(|cell| cell.map(|cell| (cell.mean, ranked.next().unwrap_or(true))))
+            .map(|cell| cell.map(|cell| (cell, ranked.next().unwrap_or(true))))
             .collect();
         let of_ranked =
-            || values.iter().flatten().filter(|(_, ranked)| *ranked).map(|(mean, _)| *mean);
+            || values.iter().flatten().filter(|(_, ranked)| *ranked).map(|(cell, _)| cell.mean);
         let better = |a: f64, b: f64| if rises { a > b } else { a < b };
         let best = of_ranked().reduce(|a, b| if better(b, a) { b } else { a });
         // If all values are equal, no value is marked.
         let differ = of_ranked().any(|value| Some(value) != best);
         let marks = differ || values.iter().flatten().any(|(_, ranked)| !ranked);
         let mut fields = vec![row.clone()];
+        let text = |cell: Cell| match cell.half_width {
+            Some(half) => format!("{} ± {}", fixed(cell.mean, decimals), fixed(half, decimals)),
+            None => fixed(cell.mean, decimals),
+        };
         fields.extend(values.iter().map(|value| match *value {
-            Some((value, false)) => {
+            Some((cell, false)) => {
                 any_apart = true;
-                format!("{} f", fixed(value, decimals))
+                format!("{} f", text(cell))
             }
-            Some((value, true)) if differ && Some(value) == best => {
-                format!("{} *", fixed(value, decimals))
-            }
-            Some((value, true)) if marks => format!("{}  ", fixed(value, decimals)),
-            Some((value, true)) => fixed(value, decimals),
+            Some((cell, true)) if differ && Some(cell.mean) == best => format!("{} *", text(cell)),
+            Some((cell, true)) if marks => format!("{}  ", text(cell)),
+            Some((cell, true)) => text(cell),
             None => "-".to_string(),
         }));
         sheet.push(fields);
@@ -304,11 +367,11 @@ fn sheet(
 ///
 /// # Errors
 /// A usage error if a cell has several pairs of runs.
-pub fn of_changes(axes: Axes, compared: &[(RunKey, Compared)]) -> Result<Vec<Sheet>, Failure> {
+pub fn of_changes(axes: &Axes, compared: &[(RunKey, Compared)]) -> Result<Vec<Sheet>, Failure> {
     let all_sizes = || compared.iter().filter(|(_, one)| one.is_of_all_jobs());
     let measures = distinct(all_sizes().map(|(_, one)| one.measure));
-    let rows = distinct(all_sizes().map(|(run, _)| value(run, axes.row)));
-    let cols = distinct(all_sizes().map(|(run, _)| value(run, axes.col)));
+    let rows = distinct(all_sizes().map(|(run, _)| values(run, &axes.row)));
+    let cols = distinct(all_sizes().map(|(run, _)| values(run, &axes.col)));
     let mut sheets = Vec::new();
     for measure in &measures {
         let title = format!("{measure}, change %");
@@ -326,8 +389,8 @@ pub fn of_changes(axes: Axes, compared: &[(RunKey, Compared)]) -> Result<Vec<She
                 let first = here.next();
                 if here.next().is_some() {
                     return Err(Failure::usage_message(format!(
-                        "--row {} --col {}: the cell {row}, {col} has several pairs of runs; name one pair by FOLDER:RUN",
-                        axes.row, axes.col
+                        "{}: the cell {row}, {col} has several pairs of runs; name one pair by FOLDER:RUN",
+                        axes.options()
                     )));
                 }
                 fields.push(first.map_or("-".to_string(), change));
@@ -339,11 +402,16 @@ pub fn of_changes(axes: Axes, compared: &[(RunKey, Compared)]) -> Result<Vec<She
     Ok(sheets)
 }
 
-/// Formats a change for a cell, with a leading `~` if the change is not significant.
+/// Formats a change and its interval for a cell, with a leading `~` if the change is not significant.
 fn change(one: &Compared) -> String {
     let percent = match one.change.is_finite() {
         true => format!("{}{}", if one.change > 0.0 { "+" } else { "" }, fixed(one.change, 2)),
         false => "-".to_string(),
+    };
+    let [low, high] = one.interval;
+    let percent = match low.is_finite() && high.is_finite() && one.change.is_finite() {
+        true => format!("{percent} ({} to {})", fixed(low, 2), fixed(high, 2)),
+        false => percent,
     };
     match one.verdict() {
         Verdict::NotSignificant => format!("~ {percent}"),
@@ -361,7 +429,10 @@ mod tests {
         let header: Vec<(String, Align)> =
             ["hops", "a", "b", "c"].map(|name| (name.to_string(), Align::Right)).to_vec();
         let table = |cells: &[(f64, bool)]| {
-            let cells = cells.iter().map(|&(mean, folds)| Some(Cell { mean, folds })).collect();
+            let cells = cells
+                .iter()
+                .map(|&(mean, folds)| Some(Cell { mean, half_width: None, folds }))
+                .collect();
             let sheet = sheet(&header, &["t".to_string()], &[cells], false);
             let mut out = Vec::new();
             sheet.write_plain(&mut out).expect("memory");

@@ -27,7 +27,9 @@ pub fn show(
     plots: Option<&Plots>,
 ) -> Result<(), Failure> {
     let printed = match table.format {
-        FormatArg::Table | FormatArg::Md => print_summary(pairs, ids, table, sorting.as_ref()),
+        FormatArg::Table | FormatArg::Md | FormatArg::Latex => {
+            print_summary(pairs, ids, table, sorting.as_ref())
+        }
         FormatArg::Json | FormatArg::Csv => {
             let mut rows: Vec<&StartChange> = pairs.iter().flatten().collect();
             if let Some(sorting) = &sorting {

@@ -57,7 +57,7 @@ pub fn show_candidates(
         Err(CellProblem::Cancelled(_)) => {}
         Err(problem) => return Err(Failure::data(problem)),
     }
-    if let (FormatArg::Table | FormatArg::Md, Some(explained)) =
+    if let (FormatArg::Table | FormatArg::Md | FormatArg::Latex, Some(explained)) =
         (session.format(), &shown.explained)
     {
         shown.print(explained).map_err(Failure::stdout)?;
@@ -67,7 +67,7 @@ pub fn show_candidates(
         // Print the line below a table. With JSON and CSV, standard output has only rows, and the line goes to standard
         // error.
         match session.format() {
-            FormatArg::Table | FormatArg::Md => {
+            FormatArg::Table | FormatArg::Md | FormatArg::Latex => {
                 writeln!(stdout(), "{more}").map_err(Failure::stdout)?
             }
             FormatArg::Json | FormatArg::Csv => session.print_line(more),
@@ -164,7 +164,7 @@ impl Decision<'_> {
         let known = self.rows().len();
         let all = known + self.explained.as_ref()?.decision.explanation.candidates.as_ref()?.more;
         let shown = match format {
-            FormatArg::Table | FormatArg::Md => known.min(LISTED),
+            FormatArg::Table | FormatArg::Md | FormatArg::Latex => known.min(LISTED),
             FormatArg::Json | FormatArg::Csv => known,
         };
         let more = (all > shown).then(|| grouped((all - shown) as u64))?;

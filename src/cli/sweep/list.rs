@@ -169,7 +169,9 @@ fn print_fields(
             writeln!(out, "{{{}}}", pairs?.join(","))
         }),
         FormatArg::Csv => write_csv(&fields(keys), rows, true, &mut out),
-        FormatArg::Table | FormatArg::Md => table.sheet(&sheet_of_fields(keys, rows), 0, &mut out),
+        FormatArg::Table | FormatArg::Md | FormatArg::Latex => {
+            table.sheet(&sheet_of_fields(keys, rows), 0, &mut out)
+        }
     };
     printed.and_then(|()| out.flush()).map_err(Failure::stdout)
 }

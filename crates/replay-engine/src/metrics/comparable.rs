@@ -8,7 +8,7 @@
 use std::sync::LazyLock;
 
 use super::locality::Placement;
-use super::{Needs, RunMetrics};
+use super::{JobMeasures, Needs, RunMetrics};
 use crate::metrics::FoldingMetrics;
 use crate::table::{Column, Name};
 
@@ -41,7 +41,8 @@ static DISTANCES: LazyLock<Vec<Name>> = LazyLock::new(|| {
         .filter(|(needs, _)| matches!(needs, Needs::Pairwise | Needs::Placements))
         .flat_map(|(_, columns)| columns);
     let of_jobs: Vec<Column<()>> = Placement::columns(|()| None);
-    of_runs.map(|column| column.name).chain(of_jobs.iter().map(|column| column.name)).collect()
+    let of_jobs = of_jobs.iter().map(|column| column.name).chain([JobMeasures::LEAVES]);
+    of_runs.map(|column| column.name).chain(of_jobs).collect()
 });
 
 /// The reason why runs that fold jobs are not ranked. In messages, the text follows the names of the strategies.
@@ -51,7 +52,6 @@ pub const WHY: &str =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::JobMeasures;
     use crate::metrics::PairwiseMetrics;
     use crate::metrics::PlacementMetrics;
     use crate::metrics::ScheduleMetrics;
@@ -91,6 +91,7 @@ mod tests {
             PlacementMetrics::mean_dispersal,
             Placement::PAIRWISE_L1,
             Placement::DISTANCE,
+            JobMeasures::LEAVES,
         ] {
             assert!(is_distance(name), "{name}");
         }

@@ -44,6 +44,7 @@ impl JobMeasures {
     names! {
         BOUNDED_SLOWDOWN = "bounded_slowdown",
         END = "end",
+        LEAVES = "leaves",
         RUN_TIME = "run_time",
         START = "start",
         TIED = "tied",
@@ -103,7 +104,7 @@ impl JobMeasures {
         columns.push(C::new("held_size", "processors", "processors that the job held, including processors lost \
             to internal fragmentation and processors of its points that the job did not request", |job| job.held));
         columns.extend(Placement::columns(|job: &Self| Some((job.placement.as_ref()?, job.points))));
-        columns.push(C::new("leaves", "leaves", "leaves (switches with nodes, or base blocks) on which the job has nodes; null, like upper_blocks and level, on machines other than trees and blocks", |job| Some(job.placement.as_ref()?.hierarchy?.leaves)));
+        columns.push(C::new(JobMeasures::LEAVES, "leaves", "leaves (switches with nodes, or base blocks) on which the job has nodes; null, like upper_blocks and level, on machines other than trees and blocks", |job| Some(job.placement.as_ref()?.hierarchy?.leaves)));
         columns.push(C::new("upper_blocks", "blocks", "switches of level 1, or blocks of the second size, that \
             contain nodes of the job; a leaf that is not directly below a switch of level 1 counts as one; null if the \
             machine has neither", |job| job.placement.as_ref()?.hierarchy?.upper_blocks));

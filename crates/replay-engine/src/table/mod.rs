@@ -37,6 +37,7 @@
 
 mod column;
 mod fit;
+mod latex;
 mod measures;
 mod name;
 mod sheet;

@@ -161,10 +161,11 @@ impl Sheet {
     }
 }
 
-/// Returns a title followed by the declared unit of the column with this name.
+/// Returns a title followed by the declared unit of the column with this name, unless the title contains the unit.
 pub fn with_unit<Row>(columns: &[Column<Row>], name: Name, title: &str) -> String {
     match columns.iter().find(|column| column.name == name).map_or("", |column| column.unit) {
         "" => title.to_string(),
+        unit if title.split(' ').any(|word| word == unit) => title.to_string(),
         unit if unit.contains(' ') => format!("{title}, {unit}"),
         unit => format!("{title} {unit}"),
     }

@@ -32,7 +32,7 @@ pub struct Comparison {
 pub struct Marks {
     /// Mean without the smallest and largest values; drawn as a ring.
     pub trimmed_mean: f64,
-    /// 95th percentile; drawn as a tick.
+    /// 95th percentile; drawn as a cross.
     pub p95: f64,
 }
 
@@ -53,6 +53,37 @@ impl Comparison {
         self.strategies.truncate(most);
         self.intervals.truncate(most);
         self.marks.truncate(most);
+        self
+    }
+
+    /// Removes the measures that have one value for all of several strategies, and adds a subtitle clause with the value.
+    /// At least one measure is kept.
+    pub fn merged(mut self) -> Self {
+        for measure in (0..self.measures.len()).rev() {
+            let values: Vec<Option<f64>> = self.values(measure).collect();
+            let Some(&Some(first)) = values.first() else { continue };
+            if values.iter().any(|&value| value != Some(first)) {
+                continue;
+            }
+            if self.strategies.len() < 2 || self.measures.len() < 2 {
+                break;
+            }
+            let title = self.measures.remove(measure);
+            let clause = format!("{title} is {} under every strategy", significant(first));
+            self.subtitle.push(clause);
+            self.strategies.iter_mut().for_each(|(_, values)| {
+                values.remove(measure);
+            });
+            for row in self.intervals.iter_mut().filter(|row| measure < row.len()) {
+                row.remove(measure);
+            }
+            for row in self.marks.iter_mut().filter(|row| measure < row.len()) {
+                row.remove(measure);
+            }
+            if measure < self.begins.len() {
+                self.begins.remove(measure);
+            }
+        }
         self
     }
 
@@ -132,10 +163,12 @@ impl Comparison {
     ) -> Result<(), PlotError> {
         let colour = PALETTE[measure % PALETTE.len()];
         let at = |value: f64| panel.at_x(value).clamp(panel.left, panel.right);
-        // Draw a visible bar even if the median equals the ideal value.
+        // Draw a visible bar even if the median equals the ideal value. The value 0 has no bar.
         let (begin, end) = (at(self.begin(measure)), at(value));
         let end = if (end - begin).abs() < SHORTEST_BAR { begin + SHORTEST_BAR } else { end };
-        rows.bar_between(canvas, row, [begin, end], colour)?;
+        if value != 0.0 {
+            rows.bar_between(canvas, row, [begin, end], colour)?;
+        }
         // If the measure has marks, print the number at the right end of the panel, because a number beside a mark
         // would be read as the value of the mark.
         let end = match self.has_marks(measure) {
@@ -148,8 +181,8 @@ impl Comparison {
         }
         let Some(Marks { trimmed_mean, p95 }) = self.marks(row, measure) else { return Ok(()) };
         let y = rows.middle(row);
-        let (tick, half) = (at(p95), rows.half());
-        canvas.line(&[(tick, y - half), (tick, y + half)], DATA_LINE, INK)?;
+        // An interval has strokes, so the percentile is a cross.
+        canvas.cross((at(p95), y), 5.0, DATA_LINE / 2.0, INK)?;
         canvas.disc((at(trimmed_mean), y), 4.0, INK)?;
         canvas.disc((at(trimmed_mean), y), 2.5, WHITE)
     }
@@ -177,7 +210,7 @@ impl Figure for Comparison {
         head.legend([
             (Mark::Box(PALETTE[0]), MEDIAN.to_string()),
             (Mark::Circle(INK), "mean without the lowest and highest 5 %".to_string()),
-            (Mark::Tick(INK), "95th percentile".to_string()),
+            (Mark::Cross(INK), "95th percentile".to_string()),
         ])
     }
 

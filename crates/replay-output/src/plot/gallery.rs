@@ -317,7 +317,8 @@ impl<'a> Figures<'a> {
                 pictures.push(named_figure(self.parts("strategies", key), figure));
             }
             if group.len() >= 2 && group.iter().any(|run| run.metrics.system.is_some()) {
-                let figure = self.comparison(self.subtitle(key), &group).truncated(self.most);
+                let figure =
+                    self.comparison(self.subtitle(key), &group).merged().truncated(self.most);
                 pictures.push(named_figure(self.parts("comparison", key), figure));
             }
             pictures.extend(self.hierarchy(&group));

@@ -30,6 +30,29 @@ pub enum Mark {
 }
 
 impl Mark {
+    /// Returns the colour and the shape as words, for a caption.
+    fn name(self) -> String {
+        let (colour, shape) = match self {
+            Self::Box(colour) => (colour, "bar"),
+            Self::Cross(colour) => (colour, "cross"),
+            Self::Line(colour) => (colour, "line"),
+            Self::Ring(colour) => (colour, "line with rings"),
+            Self::Dashes(colour) => (colour, "dashed line"),
+            Self::Thick(colour) => (colour, "thick line"),
+            Self::Disc(colour) => (colour, "disc"),
+            Self::Circle(colour) => (colour, "circle"),
+            Self::Triangle(colour) => (colour, "triangle"),
+            Self::Number(colour) => (colour, "number"),
+            Self::Tick(colour) => (colour, "stroke"),
+        };
+        match colour.name() {
+            Some(colour) => format!("{colour} {shape}"),
+            None => shape.to_string(),
+        }
+    }
+}
+
+impl Mark {
     fn width(self) -> f64 {
         match self {
             Mark::Box(_)
@@ -93,6 +116,17 @@ impl Head {
     /// Sets the legend.
     pub fn legend(self, legend: impl IntoIterator<Item = (Mark, String)>) -> Self {
         Self { legend: legend.into_iter().collect(), ..self }
+    }
+
+    /// Returns the title, the subtitle and the legend as text for a caption, which explains the figure if it is drawn
+    /// without a head.
+    pub fn caption(&self) -> String {
+        let mut parts = vec![self.title.clone()];
+        parts.extend(Some(self.subtitle.join("; ")).filter(|text| !text.is_empty()));
+        let legend: Vec<String> =
+            self.legend.iter().map(|(mark, text)| format!("{}: {text}", mark.name())).collect();
+        parts.extend(Some(legend.join("; ")).filter(|text| !text.is_empty()));
+        parts.join(". ") + ".\n"
     }
 
     /// Returns the height of the head on a page, in units of the layout.

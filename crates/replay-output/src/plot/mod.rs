@@ -42,6 +42,7 @@
 mod areas;
 mod candidates;
 mod canvas;
+mod changes;
 mod comparison;
 mod convergence;
 mod edge;
@@ -86,6 +87,7 @@ mod waits_by_size;
 pub use areas::Areas;
 pub use candidates::{CandidateMap, Candidates, ProcessorState, TieTerm};
 pub use canvas::{Align, Canvas, Text};
+pub use changes::{Change, ChangeRow, Changes};
 pub use comparison::{Comparison, Marks};
 pub use convergence::{Convergence, ConvergenceCurve};
 pub use edge::Edge;

@@ -21,8 +21,9 @@ const PIXELS: f64 = 2000.0;
 /// Maximum height in pixels of a PNG that is enlarged to reach the minimum width.
 const HIGHEST: f64 = 8000.0;
 
-/// Saves a figure as `STEM.svg`, `STEM.png` and `STEM.pdf`, and its data as `STEM.csv`, in the directory of `plots`.
-/// The directory is created if it is missing. Returns the paths of the SVG, PNG, PDF and CSV files, in this order. The
+/// Saves a figure as `STEM.svg`, `STEM.png` and `STEM.pdf`, its data as `STEM.csv`, and its title, subtitle and legend
+/// as `STEM.caption.txt`, in the directory of `plots`. The directory is created if it is missing. Returns the paths of
+/// the files in this order. The
 /// files get their names after all of them are complete. They replace an existing figure of the same name, but no other
 /// files.
 ///
@@ -38,6 +39,7 @@ pub fn save(plots: &Plots, stem: &str, figure: &impl Figure) -> Result<Vec<PathB
         ("png", sheet.png(figure)?),
         ("pdf", sheet.pdf(figure)?),
         ("csv", figure.table().csv().as_bytes().to_vec()),
+        ("caption.txt", figure.head().caption().into_bytes()),
     ]
     .map(|(extension, bytes)| (dir.join(format!("{stem}.{extension}")), bytes));
     replaces_only_a_figure(&files)?;
@@ -56,9 +58,9 @@ pub fn save(plots: &Plots, stem: &str, figure: &impl Figure) -> Result<Vec<PathB
     Ok(files.map(|(path, _)| path).into())
 }
 
-/// Returns an error if a file with one of these names exists, unless the files are a figure of this program: all four
-/// exist, begin in the same way as the new files, and the data has the same columns.
-fn replaces_only_a_figure(files: &[(PathBuf, Vec<u8>); 4]) -> Result<(), PlotError> {
+/// Returns an error if a file with one of these names exists, unless the files are a figure of this program: all but
+/// the caption exist, begin in the same way as the new files, and the data has the same columns.
+fn replaces_only_a_figure(files: &[(PathBuf, Vec<u8>); 5]) -> Result<(), PlotError> {
     let beginning = |bytes: &[u8], path: &Path| -> usize {
         let line = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1);
         if path.extension().is_some_and(|extension| extension == "csv") { line } else { 5 }
@@ -72,7 +74,7 @@ fn replaces_only_a_figure(files: &[(PathBuf, Vec<u8>); 4]) -> Result<(), PlotErr
     };
     let existing = files.iter().find(|(path, _)| fs::symlink_metadata(path).is_ok());
     match existing {
-        Some((path, _)) if !files.iter().all(is_same) => Err(PlotError::Foreign(path.clone())),
+        Some((path, _)) if !files[..4].iter().all(is_same) => Err(PlotError::Foreign(path.clone())),
         _ => Ok(()),
     }
 }

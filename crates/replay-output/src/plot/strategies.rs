@@ -8,8 +8,8 @@ use super::{Canvas, Figure, PlotError, Table};
 
 /// Mean pairwise L1 by strategy as bars, in ascending order (Johnson, Bunde, Leung, Fig. 18).
 ///
-/// Bars begin at 0. If all values are within 15 % of the largest, a second panel shows them as dots on an axis that
-/// does not begin at 0.
+/// Bars begin at 0 and have no intervals, which would be too short to see. If there are intervals, or if all values are
+/// within 15 % of the largest, a second panel shows the values as dots on an axis that does not begin at 0.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StrategyBars {
     /// Clauses of the subtitle, which state the trace, machine and scheduler.
@@ -50,9 +50,12 @@ impl StrategyBars {
         let sorted = self.sorted();
         let value = |strategy: Option<&&StrategyBar>| strategy.map_or(0.0, |s| s.mean_pairwise_l1);
         let (least, most) = (value(sorted.first()), value(sorted.last()));
-        let ends = sorted.iter().map(|one| one.mean_pairwise_l1 + one.half_width.unwrap_or(0.0));
+        let ends = sorted.iter().map(|one| one.mean_pairwise_l1);
         let mut scales = vec![rows::bar_scale(ends, X_TITLE)];
-        if least < most && most - least < ZOOM_BELOW * most {
+        if least < most && (most - least < ZOOM_BELOW * most || self.has_intervals()) {
+            let intervals = || sorted.iter().filter_map(|one| one.interval()).flatten();
+            let least = intervals().fold(least, f64::min);
+            let most = intervals().fold(most, f64::max);
             let room = 0.15 * (most - least);
             scales.push(Scale::linear(least - room, most + 1.5 * room));
         }
@@ -105,11 +108,7 @@ impl Figure for StrategyBars {
         for (row, strategy) in sorted.iter().enumerate() {
             let value = strategy.mean_pairwise_l1;
             rows.bar_between(canvas, row, [panel.left, panel.at_x(value)], BLUE)?;
-            let high = strategy.interval().map_or(value, |[_, high]| high.max(value));
-            rows.value(canvas, panel.at_x(high), row, &significant(value))?;
-            if let Some(interval) = strategy.interval() {
-                rows.interval(canvas, &panel, row, interval)?;
-            }
+            rows.value(canvas, panel.at_x(value), row, &significant(value))?;
         }
         rows.axes(canvas, &panel, X_TITLE)?;
         if let Some(&scale) = scales.get(1) {

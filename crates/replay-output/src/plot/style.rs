@@ -30,6 +30,14 @@ impl Colour {
         Colour(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
     }
 
+    /// Returns the name of a colour of [`PALETTE`] or of the ink; `None` for other colours.
+    pub fn name(self) -> Option<&'static str> {
+        const NAMES: [&str; 7] =
+            ["blue", "vermilion", "green", "purple", "orange", "light blue", "black"];
+        let place = PALETTE.iter().position(|&colour| colour == self);
+        place.map(|place| NAMES[place]).or((self == INK).then_some("black"))
+    }
+
     /// Returns whether white text on this colour is easier to read than black text.
     pub fn is_dark(self) -> bool {
         0.299 * f64::from(self.0) + 0.587 * f64::from(self.1) + 0.114 * f64::from(self.2) < 128.0

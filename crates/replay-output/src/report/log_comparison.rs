@@ -1,11 +1,14 @@
-use replay_engine::metrics::{PairwiseMetrics, ScheduleMetrics};
+use replay_engine::metrics::{HierarchyMetrics, PairwiseMetrics, ScheduleMetrics};
 use replay_engine::number::{fixed, grouped};
 use replay_engine::table::{Name, Sheet, Shown};
 use replay_experiment::log_comparison::LogComparisonRow;
 
 /// Compared metrics and their column titles.
-const METRICS: [(Name, &str); 5] = [
+const METRICS: [(Name, &str); 8] = [
     (PairwiseMetrics::mean_pairwise_l1, "pairwise L1"),
+    (HierarchyMetrics::mean_leaves, "leaves"),
+    (HierarchyMetrics::one_leaf_percent, "one leaf"),
+    (HierarchyMetrics::mean_pair_hops, "hops"),
     (ScheduleMetrics::utilization, "util"),
     (ScheduleMetrics::mean_wait, "wait"),
     (ScheduleMetrics::mean_turnaround, "turnaround"),

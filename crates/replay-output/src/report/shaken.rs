@@ -1,4 +1,4 @@
-use replay_engine::metrics::{PairwiseMetrics, ScheduleMetrics};
+use replay_engine::metrics::{HierarchyMetrics, PairwiseMetrics, ScheduleMetrics};
 use replay_engine::number::{fixed, grouped};
 use replay_engine::table::{Column, Name, Sheet, Shown, with_unit};
 use replay_experiment::contention::Contention;
@@ -11,6 +11,9 @@ pub type ShakenFigure = (Name, &'static str, f64, usize);
 /// Metrics of a replay that are shown.
 pub const RUN_FIGURES: &[ShakenFigure] = &[
     (PairwiseMetrics::mean_pairwise_l1, "pairwise L1", 1.0, 3),
+    (HierarchyMetrics::mean_leaves, "leaves per job", 1.0, 3),
+    (HierarchyMetrics::one_leaf_percent, "one leaf %", 1.0, 2),
+    (HierarchyMetrics::mean_pair_hops, "hops", 1.0, 3),
     (ScheduleMetrics::utilization, "util %", 100.0, 2),
     (ScheduleMetrics::mean_wait, "wait", 1.0, 1),
     (ScheduleMetrics::mean_turnaround, "turnaround", 1.0, 1),

@@ -2,6 +2,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::answer::AnswerParts;
 use super::top_strategy::TopStrategyComparison;
 use crate::report::manifest::StoredManifest;
 use replay_engine::lines;
@@ -21,8 +22,10 @@ pub struct Folder {
     pub tables: Vec<ResultTable>,
     /// Names of tables listed in the manifest but missing from the directory. The main table is never missing.
     pub missing: Vec<String>,
-    /// Stem and contents of each `plots/*.svg`, ordered by stem.
-    pub figures: Vec<(String, String)>,
+    /// Figures in `plots`, ordered by stem.
+    pub figures: Vec<StoredFigure>,
+    /// What the runs answer, if there are several.
+    pub answer: Option<AnswerParts>,
     /// Comparison of the top strategy with the other strategies, for each setting; empty until
     /// [`compare_top_strategies`](super::compare_top_strategies) has computed the comparisons.
     pub comparisons: Vec<Option<TopStrategyComparison>>,
@@ -41,6 +44,17 @@ pub enum ExplorePage {
 
 /// Name of the page of `explore` in a directory of results.
 pub const EXPLORE_PAGE: &str = "explore.html";
+
+/// A figure of a directory.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct StoredFigure {
+    /// Stem of its files.
+    pub stem: String,
+    /// Contents of `STEM.svg`.
+    pub svg: String,
+    /// Contents of `STEM.caption.txt`, if there is such a file.
+    pub caption: Option<String>,
+}
 
 /// Error from reading a directory for the page.
 #[derive(Debug, thiserror::Error)]
@@ -141,6 +155,7 @@ impl Folder {
             tables: read,
             missing,
             figures,
+            answer: None,
             comparisons: Vec::new(),
             explore: None,
         })
@@ -148,7 +163,7 @@ impl Folder {
 }
 
 /// Reads the SVG figures of a directory, ordered by stem; missing files are skipped.
-fn figures(folder: &ResultFolder, listed: &[&str]) -> Result<Vec<(String, String)>, FolderError> {
+fn figures(folder: &ResultFolder, listed: &[&str]) -> Result<Vec<StoredFigure>, FolderError> {
     let mut figures = Vec::new();
     for &name in listed {
         let stem = name.strip_prefix("plots/").and_then(|name| name.strip_suffix(".svg"));
@@ -162,7 +177,12 @@ fn figures(folder: &ResultFolder, listed: &[&str]) -> Result<Vec<(String, String
             Err(ResultError::Missing(_)) => continue,
             Err(error) => return Err(error.into()),
         };
-        figures.push((stem.to_string(), svg));
+        let mut caption = String::new();
+        let read = folder
+            .file(&format!("plots/{stem}.caption.txt"))
+            .is_ok_and(|mut file| file.read_to_string(&mut caption).is_ok());
+        let caption = Some(caption.trim_end().to_string()).filter(|text| read && !text.is_empty());
+        figures.push(StoredFigure { stem: stem.to_string(), svg, caption });
     }
     figures.sort_unstable();
     Ok(figures)

@@ -26,8 +26,9 @@ fn printable(c: char) -> char {
     }
 }
 
-/// Embeds a figure as an image, in which scripts cannot run.
-pub fn figure(stem: &str, svg: &str) -> String {
+/// Embeds a figure as an image, in which scripts cannot run. Without a caption, the parts of the file stem are the
+/// caption.
+pub fn figure(stem: &str, svg: &str, caption: Option<&str>) -> String {
     let mut data = String::with_capacity(svg.len() + svg.len() / 8);
     for c in svg.chars() {
         match c {
@@ -42,10 +43,13 @@ pub fn figure(stem: &str, svg: &str) -> String {
             c => data.push(printable(c)),
         }
     }
-    let name = escape(&stem.replace("--", ", "));
+    let name = escape(caption.unwrap_or(&stem.replace("--", ", ")));
     // Captions can wrap after the comma between two parts.
     let parts: Vec<String> = stem.split("--").map(escape).collect();
-    let caption = format!("<span>{}</span>", parts.join(",</span> <span>"));
+    let caption = match caption {
+        Some(caption) => escape(caption),
+        None => format!("<span>{}</span>", parts.join(",</span> <span>")),
+    };
     format!(
         "<figure><img loading=\"lazy\" alt=\"{name}\" src=\"data:image/svg+xml;charset=utf-8,{data}\">\
          <figcaption>{caption}</figcaption></figure>\n"

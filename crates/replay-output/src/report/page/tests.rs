@@ -1,5 +1,6 @@
 use super::html::{format_value, rounded};
 use super::verdict::JobComparisons;
+use super::{Answer, Heading, StoredFigure};
 use super::{Folder, MOST_ROWS, StoredManifest};
 use polars::prelude::{Column, DataFrame, DataType};
 use replay_engine::metrics::SizeRow;
@@ -14,7 +15,7 @@ use replay_results::compare::jobs_of;
 use replay_results::read::ReadError;
 
 fn page(folders: &[Folder], published: &[(String, ResultTable)]) -> String {
-    super::page(folders, published, &Build::default())
+    super::page(&Heading::default(), folders, published, &Build::default())
 }
 
 fn sentences(folder: &Folder) -> Vec<String> {
@@ -70,7 +71,12 @@ fn folder(tables: &[(&str, &str)]) -> Folder {
         })),
         tables: tables.iter().map(|(name, text)| records(name, text)).collect(),
         missing: vec!["lost.csv".to_string()],
-        figures: vec![("a--b".to_string(), "<svg fill=\"#123\">50%</svg>".to_string())],
+        figures: vec![StoredFigure {
+            stem: "a--b".to_string(),
+            svg: "<svg fill=\"#123\">50%</svg>".to_string(),
+            caption: None,
+        }],
+        answer: None,
         comparisons: Vec::new(),
         explore: None,
     }
@@ -293,7 +299,11 @@ fn escapes_markup_in_any_text() {
     let columns = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy";
     odd_folder.tables = ["runs", "by_size"].map(|name| records(name, &rows(columns))).into();
     odd_folder.missing = vec![odd()];
-    odd_folder.figures = vec![(odd(), format!("<svg><text a=\"{ODD}\">{ODD}</text></svg>"))];
+    odd_folder.figures = vec![StoredFigure {
+        stem: odd(),
+        svg: format!("<svg><text a=\"{ODD}\">{ODD}</text></svg>"),
+        caption: Some(odd()),
+    }];
     let checks = records("verify", &rows("figure|published|ours|verdict"));
     let page = page(&[odd_folder.clone(), odd_folder], &[(odd(), checks)]);
     let own = [
@@ -380,4 +390,44 @@ fn ranks_equal_medians_by_trimmed_means() {
         let expected = "; not tested, because there is no paired difference (--shake N gives one)";
         assert!(text.contains(expected), "{text}");
     }
+}
+
+const COPIES: &str = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy|jobs|mean_wait|mean_bounded_slowdown|utilization|mean_pairwise_l1
+0|T|4x4|recorded|a||p|0|0|9|100.0|2.0|0.5|10.0
+1|T|4x4|recorded|a||p|0|1|9|100.0|2.0|0.5|10.0
+2|T|4x4|recorded|a||p|0|2|9|200.0|2.0|0.5|20.0
+3|T|4x4|easy|a||p|0|0|9|50.0|2.0|0.5|10.0
+4|T|4x4|easy|a||p|0|1|9|50.0|2.0|0.5|11.0
+5|T|4x4|easy|a||p|0|2|9|98.0|2.0|0.5|22.0";
+
+#[test]
+fn answers_with_waits_against_the_log_before_distances() {
+    let mut folder = folder(&[("runs", COPIES)]);
+    let answer = Answer::of(&folder.tables).expect("two runs");
+    folder.answer = Some(answer.parts(&|_, _| None).expect("drawn"));
+    let page = page(&[folder], &[]);
+    // The changes on the copies are -50 % and -51 %; half the width of their interval is 12.706 * 0.5.
+    for expected in [
+        "Compared: 1 strategy (a) under 2 schedulers (recorded, easy) on 1 trace (T), 9 jobs each, on 2 perturbed copies.",
+        "EASY: wait -50.5 % (-56.9 to -44.1), against the log.",
+        "Paid for it: under easy, mean pairwise L1 +10.0 % (+10.0 to +10.0).",
+        "<th scope=\"col\">run</th><th scope=\"col\" class=\"number\">wait (s)</th>",
+        "Mean wait: change against the log",
+    ] {
+        assert!(page.contains(expected), "{expected}\n{page}");
+    }
+    // The rows of copies are not on the page.
+    let table = page.split("runs: one row").nth(1).or(page.split("<summary>runs").nth(1));
+    assert_eq!(
+        table.expect("a table").split("</details>").next().map(|of| of.matches("<tr>").count()),
+        Some(3)
+    );
+    let [wait, distance] = [page.find("EASY: wait"), page.find("jobs are closest together")];
+    assert!(wait.is_some() && distance.is_none_or(|place| Some(place) > wait));
+}
+
+#[test]
+fn a_single_run_has_no_answer() {
+    let one = folder(&[("runs", COPIES.lines().take(2).collect::<Vec<_>>().join("\n").as_str())]);
+    assert!(Answer::of(&one.tables).is_none());
 }

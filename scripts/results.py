@@ -57,6 +57,7 @@ def pages() -> dict[str, str]:
     found |= {f"experiments/{name}.md": "retired" for name in RETIRED}
     found["benchmarks/README.md"] = "scripts/benchmark.py"
     found |= {"benchmarks/abuse.md": "scripts/abuse.sh", "benchmarks/peers.md": "scripts/peers.py"}
+    found["explorer/README.md"] = "scripts/explore.sh"
     found["search/README.md"] = f"{own} search"
     # Some searches have no page yet.
     written = {f"search/{page}.md": f"{own} {name}" for name, runs in search.SEARCHES.items() for page in runs}

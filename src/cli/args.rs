@@ -88,8 +88,7 @@ pub struct GridArgs {
         alias = "clean",
         value_name = "NAME",
         default_value = Policy::DEFAULT,
-        help_heading = "Grid"
-    )]
+        help_heading = "Grid", hide_short_help = true)]
     pub policy: String,
 
     /// Treat jobs larger than the machine by this rule [default: the policy's rule].

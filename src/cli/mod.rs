@@ -239,7 +239,7 @@ enum Command {
     /// sshare, by Slurm's fair tree or by the classic rule.
     #[command(subcommand_help_heading = command_groups::SITES)]
     Fairshare(fairshare::FairshareArgs),
-    /// Print when the jobs that wait at a site start, and why they wait.
+    /// Print when the waiting jobs of a site start, and why they wait.
     ///
     /// The folder has the files of the site and the output of scontrol show job -o. The plan is that of Slurm's main loop and
     /// backfill at the present instant. Expected starts are those of a replay in which every job runs to its time limit, and

@@ -16,7 +16,7 @@ enum Aspect {
 use Aspect::{Default, Help, Value};
 
 /// Options that differ in an aspect among commands, with the reason.
-const DIFFER: [(&str, &[Aspect], &str); 21] = [
+const DIFFER: [(&str, &[Aspect], &str); 20] = [
     ("all", &[Help, Value, Default], "fetch takes all traces, man writes all pages into a folder"),
     ("alloc", &[Default], "contend and stream compare several allocators by default"),
     ("cases", &[Help], "place reads requests, priority reads jobs"),
@@ -39,9 +39,8 @@ const DIFFER: [(&str, &[Aspect], &str); 21] = [
     ),
     ("processors", &[Default], "a log has a machine that import cannot guess"),
     ("sched", &[Help, Value, Default], "when takes the schedulers of a site"),
-    ("unknown", &[Help], "when reads jobs.txt"),
+    ("unknown", &[Help, Default], "when reads jobs.txt"),
     ("load", &[Default], "a stream has arrivals by default, a model its own load"),
-    ("site", &[Help], "a replay and the commands of Slurm read different files of a site"),
     ("strict", &[Help], "replays check logs, the commands of Slurm check the files of a site"),
     ("trace", &[Help], "verify selects among published traces, the others read traces"),
     ("tie", &[Help], "given vectors are shown in addition to the vectors that a search finds"),

@@ -133,10 +133,13 @@ impl Unread {
 /// A change in percent with its interval.
 type JobChange = Option<(f64, [f64; 2])>;
 
+/// The base, the compared run, and the measure.
+type Comparison = ([i64; 2], Name);
+
 /// Changes computed from a table of jobs. Each change is computed once.
 struct ComparedJobs<'a> {
     jobs: &'a JobsTable,
-    known: RefCell<HashMap<([i64; 2], Name), Result<JobChange, ReadError>>>,
+    known: RefCell<HashMap<Comparison, Result<JobChange, ReadError>>>,
 }
 
 impl ComparedJobs<'_> {

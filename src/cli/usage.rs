@@ -267,7 +267,7 @@ mod tests {
             ("--spare 3", Some("'--spare' is an option of search")),
             ("--tmie 3", None),
             ("--shapes 3", None),
-            ("--title a", None),
+            ("--title a", Some("'--title' is an option of report")),
             ("--schedule", Some("'--schedule' is an option of compare")),
             ("list --sched easy", Some("'--sched' is an option of replay")),
             ("--topologies a", None),

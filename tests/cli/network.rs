@@ -426,9 +426,9 @@ fn draws_contention() {
         assert!(dir.path("out").join(file).is_file(), "{file}");
     }
     let plots = fs::read_dir(dir.path("out/plots")).expect("a folder").count();
-    // There are one comparison, one distribution, two maps and two scatter plots of jobs, each as SVG, PNG, PDF and
-    // CSV.
-    assert_eq!(plots, 24);
+    // There are one comparison, one distribution, two maps and two scatter plots of jobs, each as SVG, PNG, PDF,
+    // CSV and caption.
+    assert_eq!(plots, 30);
     // Subtitles give the seed and the number of jobs.
     let text = |name: &str| {
         let text = dir.read(&format!("out/plots/{name}--lublin-10x10--10x10--fcfs.svg"));
@@ -460,7 +460,7 @@ fn draws_contention() {
         assert!(header.contains(column), "{column} in {header}");
     }
     let scatter = dir.files("out/plots").into_iter().find(|name| name.starts_with("scatter--jobs"));
-    let scatter = scatter.expect("a figure").rsplit_once('.').expect("an end").0.to_string();
+    let scatter = scatter.expect("a figure").replace(".caption.txt", "");
     let text = String::from_utf8(dir.read(&format!("out/plots/{scatter}.svg"))).expect("text");
     assert!(text.contains("seed 0") && text.contains(" jobs send packets"), "{scatter}");
     let table = dir.replay("contend --jobs 60 --scale 0.05 --alloc mbs -q").code(0);

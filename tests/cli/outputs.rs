@@ -200,7 +200,7 @@ fn figures_of_others_are_kept() {
         dir.replay(&format!("{compare} drawn")).code(0);
     }
     let names = dir.files("drawn");
-    assert_eq!(names.len(), 4);
+    assert_eq!(names.len(), 5);
     for name in &names {
         let file = format!("other/{name}");
         fs::create_dir_all(dir.path("other")).expect("a folder");

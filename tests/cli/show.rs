@@ -114,6 +114,7 @@ fn writes_figures_and_tables() {
             "held.csv",
             "held.parquet",
             "manifest.json",
+            "plots/machine.caption.txt",
             "plots/machine.csv",
             "plots/machine.pdf",
             "plots/machine.png",
@@ -132,7 +133,7 @@ fn draws_a_window() {
     let cell = "--trace lublin-10x10 --jobs 300 --sched easy --alloc hilbert-best-fit -q";
     let window = [20_000i64, 60_000];
     dir.replay(&format!("show {cell} --gantt 20000..60000 --out gantt")).code(0);
-    let ends = ["csv", "pdf", "png", "svg"];
+    let ends = ["caption.txt", "csv", "pdf", "png", "svg"];
     let drawn =
         ["fragmentation", "gantt"].map(|stem| ends.map(|end| format!("plots/{stem}.{end}")));
     let tables = [
@@ -237,7 +238,8 @@ fn shows_candidates() {
     let shown = dir.replay(&format!("show {cell} --candidates --out out -q")).code(0);
     let shown = shown.prints(" wins  ").prints("+---------------------+");
     shown.prints("tie value = 13 free - 20 wall - 6 busy");
-    let drawn = ["csv", "pdf", "png", "svg"].map(|end| format!("plots/candidates.{end}"));
+    let drawn =
+        ["caption.txt", "csv", "pdf", "png", "svg"].map(|end| format!("plots/candidates.{end}"));
     let tables = ["candidates.csv", "candidates.parquet", "manifest.json"].map(String::from);
     assert_eq!(dir.files("out"), [&tables[..], &drawn].concat());
     // The drawn weights add up to the listed weight.

@@ -38,7 +38,7 @@ pub struct Partitions {
     /// Names of the partitions.
     names: Vec<String>,
     /// Maximum run time in minutes and maximum size in nodes of each partition.
-    limits: Vec<(Option<u32>, Option<u32>)>,
+    limits: Vec<Limits>,
     set: Arc<PartitionSet>,
     /// Partition of each number of the field; `None` is the key of jobs without a number. The value is `None` if jobs
     /// are left out.
@@ -66,6 +66,9 @@ pub enum PartitionsError {
     Job(String),
 }
 
+/// The maximum run time in minutes and the maximum number of nodes of a job of a partition; `None` without a limit.
+type Limits = (Option<u32>, Option<u32>);
+
 impl Partitions {
     /// Resolves partitions for a trace on a machine.
     ///
@@ -80,7 +83,7 @@ impl Partitions {
         let count = machine.processors();
         let field = options.field;
         let header = field.header_names(workload);
-        let mut all: Vec<(String, PartitionNodes, (Option<u32>, Option<u32>))> = Vec::new();
+        let mut all: Vec<(String, PartitionNodes, Limits)> = Vec::new();
         for one in &options.define {
             let members = one.members(count).map_err(PartitionsError::Definition)?;
             let nodes = PartitionNodes::new(members, one.tier.unwrap_or(TIER));

@@ -88,13 +88,13 @@ pub struct CompareArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     measure: Vec<String>,
 
-    /// Print a table with a row for each trace, scheduler, strategy, topology, allocator, tie, policy, seed or copy, or
-    /// for each combination of several: trace,scheduler.
+    /// Print a table with a row for each combination of these keys: trace,scheduler.
     ///
-    /// For one folder, a cell has the mean of the measure over the runs of the cell; these runs may differ only in seed
+    /// The keys are trace, scheduler, strategy, topology, allocator, tie, policy, seed and copy. For one folder, a cell has the mean of the measure over the runs of the cell; these runs may differ only in seed
     /// and copy. Several runs also have half the width of the 95 % interval of the mean, after ±. If a cell has
-    /// perturbed copies, its mean is over the copies, without the unperturbed trace. A star marks the best value of a row; for distances, runs that fold jobs are not considered. For two
-    /// folders, a cell has the change, with a leading ~ if the change is not significant.
+    /// perturbed copies, its mean is over the copies, without the unperturbed trace. A star marks the best value of a
+    /// row; for distances, runs that fold jobs are not considered. For two folders, a cell has the change, with a leading
+    /// ~ if the change is not significant.
     #[arg(long, value_name = "KEYS", requires = "col")]
     row: Option<String>,
 

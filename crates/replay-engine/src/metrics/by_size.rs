@@ -13,7 +13,7 @@ measures! {
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct SizeRow, from of: (u32, u32, Sums) {
         size: u32 ["processors"] "processors that a job requests" = of.0;
-        jobs: u64 ["jobs"] "number of jobs of the run, size or replication" = of.2.jobs;
+        jobs: u64 ["jobs"] "number of jobs of the run, size, group or replication" = of.2.jobs;
         size_rank: u32 [""] "rank of the size by number of jobs, 1 for the most frequent; of equally frequent sizes, \
             the largest has the lowest rank" = of.1;
         mean_pairwise_l1: Option<f64> ["hops"] "mean over jobs of the sum of hop distances over all pairs of \

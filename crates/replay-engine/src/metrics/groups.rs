@@ -55,12 +55,12 @@ impl GroupRow {
         vec![
             C::text(Self::KIND, "kind of the group: partition, user (field 12 of the trace) or account (field 13)", |row| Some(&row.kind)),
             C::text(Self::NAME, "name or number of the group; unknown if the trace does not give it", |row| Some(&row.name)),
-            C::new(name("jobs"), "jobs", "number of jobs of the group", |row| row.jobs),
+            C::new(name("jobs"), "jobs", "number of jobs of the run, size, group or replication", |row| row.jobs),
             C::new(name("processor_hours"), "processor-hours", "processors times run time, summed over the jobs", |row| row.processor_hours),
             C::new(name("share"), "share", "share of the processor hours of the run", |row| row.share),
             C::new(name("mean_wait"), "s", "mean over jobs of start minus arrival", |row| row.mean_wait),
-            C::new(name("p90_wait"), "s", "90th percentile of start minus arrival, interpolated between the two nearest ranks", |row| row.p90_wait),
-            C::new(name("mean_bounded_slowdown"), "", "mean over jobs of turnaround divided by run time, with run times below 10 s replaced by 10 s; at least 1", |row| row.mean_bounded_slowdown),
+            C::new(name("p90_wait"), "s", "90th percentile of the wait", |row| row.p90_wait),
+            C::new(name("mean_bounded_slowdown"), "", "mean over jobs of turnaround divided by the run time on the requested processors, with run times below 10 s replaced by 10 s; at least 1", |row| row.mean_bounded_slowdown),
         ]
     }
 }

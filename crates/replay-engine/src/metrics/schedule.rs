@@ -19,7 +19,7 @@ measures! {
     /// Metrics of the schedule, which are equal for all allocators that never refuse a job.
     #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
     pub struct ScheduleMetrics, from times: Times {
-        jobs: u64 ["jobs"] "number of jobs of the run, size or replication" = times.waits.count;
+        jobs: u64 ["jobs"] "number of jobs of the run, size, group or replication" = times.waits.count;
         utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to the product \
             of processors and makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed \
             is included" = times.utilization;

@@ -114,7 +114,7 @@ measures! {
     /// [ranked](super::ranking) by the median stretch.
     #[derive(Clone, PartialEq, Debug)]
     pub struct Contention, from distributions: &RunDistributions<'_> {
-        jobs: u64 ["jobs"] "number of jobs of the run, size or replication" = distributions.run.jobs.len() as u64;
+        jobs: u64 ["jobs"] "number of jobs of the run, size, group or replication" = distributions.run.jobs.len() as u64;
         sending_jobs: u64 ["jobs"] "number of jobs that send packets; all other jobs hold their processors for their run time" = count(distributions.run, |job| job.packets > 0);
         off_target_jobs: u64 ["jobs"] "number of sending jobs whose time without other jobs differs from run time x scale by more than 1 %" = count(distributions.run, JobContention::is_off_target);
         packets: u64 ["packets"] "number of packets sent" = distributions.run.jobs.iter().map(|job| job.packets).sum();

@@ -77,7 +77,7 @@ impl Table for StreamSizeRow<'_> {
         let mut columns = Point::columns(|row: &Self| row.point);
         columns.extend([
             C::new(Submitted::SIZE, "processors", "processors that a job requests", |row: &Self| row.of.size),
-            C::new(ScheduleMetrics::jobs, "jobs", "number of jobs of the run, size or replication", |row: &Self| row.of.jobs),
+            C::new(ScheduleMetrics::jobs, "jobs", "number of jobs of the run, size, group or replication", |row: &Self| row.of.jobs),
             C::new(caption.column, caption.unit, caption.meaning, |row: &Self| row.of.turnaround.mean),
             C::new(caption.half_width, caption.unit, caption.half_width_meaning, |row: &Self| row.of.turnaround.half_width),
         ]);

@@ -404,7 +404,7 @@ impl Table for StreamRow {
         type C = Column<StreamRow>;
         let mut columns = Point::columns(|StreamRow(point, _): &Self| point);
         columns.extend([
-            C::new(ScheduleMetrics::jobs, "jobs", "number of jobs of the run, size or replication", |StreamRow(point, _)| point.stream.jobs),
+            C::new(ScheduleMetrics::jobs, "jobs", "number of jobs of the run, size, group or replication", |StreamRow(point, _)| point.stream.jobs),
             C::new("warm_up", "jobs", "number of first completions excluded from mean times", |StreamRow(point, _)| point.counting.warm_up),
             C::new(StreamRow::REPLICATIONS, "replications", "number of replications", |StreamRow(_, estimates)| estimates.replications),
         ]);

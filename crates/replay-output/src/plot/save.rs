@@ -23,9 +23,8 @@ const HIGHEST: f64 = 8000.0;
 
 /// Saves a figure as `STEM.svg`, `STEM.png` and `STEM.pdf`, its data as `STEM.csv`, and its title, subtitle and legend
 /// as `STEM.caption.txt`, in the directory of `plots`. The directory is created if it is missing. Returns the paths of
-/// the files in this order. The
-/// files get their names after all of them are complete. They replace an existing figure of the same name, but no other
-/// files.
+/// the files in this order. The files get their names after all of them are complete. They replace an existing figure of
+/// the same name, but no other files.
 ///
 /// # Errors
 /// [`PlotError`] if drawing fails, a file cannot be written, or a file with one of the names is not part of a figure.
@@ -58,8 +57,8 @@ pub fn save(plots: &Plots, stem: &str, figure: &impl Figure) -> Result<Vec<PathB
     Ok(files.map(|(path, _)| path).into())
 }
 
-/// Returns an error if a file with one of these names exists, unless the files are a figure of this program: all but
-/// the caption exist, begin in the same way as the new files, and the data has the same columns.
+/// Returns an error if a file with one of these names exists, unless the files are a figure of this program: they begin
+/// in the same way as the new files, and the data has the same columns. The last file, the caption, may be absent.
 fn replaces_only_a_figure(files: &[(PathBuf, Vec<u8>); 5]) -> Result<(), PlotError> {
     let beginning = |bytes: &[u8], path: &Path| -> usize {
         let line = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1);
@@ -72,9 +71,11 @@ fn replaces_only_a_figure(files: &[(PathBuf, Vec<u8>); 5]) -> Result<(), PlotErr
         let mut read = || File::open(path)?.take(new.len() as u64).read_to_end(&mut old);
         is_file && read().is_ok() && old == new
     };
+    let caption = files.last().filter(|(path, _)| fs::symlink_metadata(path).is_ok());
+    let is_figure = files[..4].iter().chain(caption).all(is_same);
     let existing = files.iter().find(|(path, _)| fs::symlink_metadata(path).is_ok());
     match existing {
-        Some((path, _)) if !files[..4].iter().all(is_same) => Err(PlotError::Foreign(path.clone())),
+        Some((path, _)) if !is_figure => Err(PlotError::Foreign(path.clone())),
         _ => Ok(()),
     }
 }

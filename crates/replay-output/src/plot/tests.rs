@@ -127,8 +127,8 @@ fn a_gallery_draws_all_applicable_figures_reproducibly() {
         "ties--made--4x4--fcfs-easy--mc1x1.svg",
     ];
     assert_eq!(svgs, expected);
-    // Each figure is saved as SVG, PNG, PDF and CSV.
-    assert_eq!(first.len(), 4 * expected.len());
+    // Each figure is saved as SVG, PNG, PDF, CSV and caption.
+    assert_eq!(first.len(), 5 * expected.len());
     assert_eq!(fs::read_dir(a.path()).expect("the folder").count(), first.len());
     for (one, other) in first.iter().zip(&second) {
         assert_eq!(fs::read(one).expect("a file"), fs::read(other).expect("a file"), "{one:?}");

@@ -121,7 +121,7 @@ impl Walk {
             return None;
         }
         if self.missed[partition] == Some(head.id) {
-            return Some((within().last()?.estimated_end, 0));
+            return Some((within().next_back()?.estimated_end, 0));
         }
         let postponed = self.postponed[partition];
         let postponed = postponed.filter(|&(job, until)| job == head.id && until > now);

@@ -134,7 +134,7 @@ def test_folders_are_compared(results, tmp_path):
     assert list(moved) == ["moved"] and len(moved.moved) > 0
     projected = replay.compare(results, row="scheduler", col="strategy", measure=["wait", "mean_pairwise_l1"])
     assert projected.projected.shape[0] == 8
-    with pytest.raises(replay.UsageError, match="--col <KEY>"):
+    with pytest.raises(replay.UsageError, match="--col <KEYS>"):
         replay.compare(results, row="scheduler")
     with pytest.raises(replay.UsageError, match="compare: other is missing; pass other, or row and col"):
         replay.compare(results)

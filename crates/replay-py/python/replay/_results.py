@@ -29,9 +29,14 @@ MAX_NESTED = 16
 
 # Options of the main job that select the jobs of a trace, or that are arguments of `run` with another meaning.
 _NOT_OF_RUN = {"alloc", "policy", "from_", "jobs", "days", "max_errors", "no_jobs", "placements", "plots"}
+# Options of replays with the scheduler of a site, which only the program runs.
+_NOT_OF_RUN |= {"site", "cluster", "limits", "priorities"}
 RUN_OPTIONS = [name for name in _options.keywords("run") if name not in _NOT_OF_RUN]
 # Options that also determine what `show` and `explain` show.
-_OF_SHOW = ["oversize", "estimates", "deps", "down", "down_rule", "down_walls", "node_map", "strict", "scale_load"]
+_OF_SHOW = [
+    "oversize", "estimates", "deps", "down", "down_rule", "down_walls", "partitions", "partition", "unknown", "node_map", "strict",
+    "scale_load",
+]  # fmt: skip
 SHOW_OPTIONS = ["candidates", "gantt", "figure_size", "font_size", "no_title"]
 
 
@@ -362,6 +367,9 @@ def run(
     down: File | None = None,
     down_rule: str | None = None,
     down_walls: bool = False,
+    partitions: Literal["none", "queue", "partition"] | None = None,
+    partition: Strings | None = None,
+    unknown: Literal["error", "drop"] | None = None,
     node_map: File | None = None,
     strict: bool = False,
     scale_load: Numbers | None = None,

@@ -258,6 +258,8 @@ def test_every_option_is_documented(name):
     if name == "run":
         # The others are arguments of `read_swf`, or arguments of `run` with another meaning.
         others = {"policy", "from_", "jobs", "days", "max_errors", "no_jobs", "placements", "plots", "alloc"}
+        # Only the program runs the schedulers of a site.
+        others |= {"site", "cluster", "limits", "priorities"}
         assert set(RUN_OPTIONS) == set(known) - others
         assert set(RUN_OPTIONS) <= set(inspect.signature(replay.run).parameters)
     if name == "search":

@@ -49,12 +49,18 @@ def program() -> str:
     return os.path.abspath(found)
 
 
-def replay(command: str, *more: str | Path, codes: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess[str]:
-    """Runs the program with the words of `command` and the arguments `more`, and returns what it prints.
+def replay(
+    command: str, *more: str | Path, codes: tuple[int, ...] = (0,), folder: Path = ROOT
+) -> subprocess.CompletedProcess[str]:
+    """Runs the program in a folder with the words of `command` and the arguments `more`, and returns what it prints.
 
     Raises AbsentTrace if a trace is absent; any other exit code than `codes` ends the script.
     """
-    done = subprocess.run([program(), *command.split(), *map(str, more)], capture_output=True, text=True, check=False)
+    # The program finds the folder traces/ only from the root.
+    environment = None if folder == ROOT else {"REPLAY_TRACES": str(ROOT / "traces"), **os.environ}
+    done = subprocess.run(
+        [program(), *command.split(), *map(str, more)], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode in codes:
         return done
     if re.search("^replay: no trace", done.stderr, re.MULTILINE):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -77,7 +78,17 @@ few jobs differ. `replay --trace SDSC-Par96 --sched fcfs --alloc mc1x1 --tie non
 
 The shipped trace, `replay --sched fcfs,easy --out DIR`: the figures named lublin-10x10.
 
-The machine during this trace, `replay show --sched easy --tie 2,13,20,6 --job 3333 --out DIR`: `machine--lublin-10x10`."""
+The machine during this trace, `replay show --sched easy --tie 2,13,20,6 --job 3333 --out DIR`: `machine--lublin-10x10`.
+
+Reports: `report-recorded.html` has the log of the guide for operators, recorded and under EASY; `report-experiment.html` has
+`replay sweep --trace KTH-SP2-1996-2,NASA-iPSC-1993-3.1-cln,SDSC-Par-1996-3.1-cln --alloc mc1x1,mm,hilbert-best-fit,random,mbs
+--sched fcfs,easy --shake 5 --jobs 2000 --job-table --out DIR`, and `experiment.tex` the table of `replay compare DIR --row
+trace,scheduler --col strategy --measure pairwise_l1 --format latex`."""
+# The sweep of a report.
+EXPERIMENT = (
+    "sweep --trace KTH-SP2-1996-2,NASA-iPSC-1993-3.1-cln,SDSC-Par-1996-3.1-cln --alloc mc1x1,mm,hilbert-best-fit,random,mbs "
+    "--sched fcfs,easy --shake 5 --jobs 2000 --job-table"
+)
 # The command of each run, and its figures, as FILE or as FILE as NAME.
 DRAWN = {
     "--trace KTH-SP2 --sched fcfs,easy --alloc mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random --tie none "
@@ -105,6 +116,21 @@ DRAWN = {
 }
 
 
+def reports(page: Page) -> None:
+    """Writes the reports of the gallery, and a table for LaTeX."""
+    for name in ("sacct-128.txt", "topology.conf"):
+        shutil.copyfile(f"docs/fixtures/{name}", page.work / name)
+    log = "import sacct sacct-128.txt --processors 128 --write log.swf"
+    recorded = "--trace log.swf --sched recorded,easy --machine topology.conf --alloc slurm-tree --quiet --out recorded"
+    for command in (log, recorded, f"{EXPERIMENT} --quiet --out experiment"):
+        replay(command, folder=page.work)
+    for name, title in (("recorded", "EASY against a recorded schedule"), ("experiment", "Five strategies, two schedulers, three traces")):
+        replay(f"report {name} --write report-{name}.html --title", title, folder=page.work)
+        page.copy(page.work / f"report-{name}.html", f"report-{name}.html")
+    matrix = replay("compare experiment --row trace,scheduler --col strategy --measure pairwise_l1 --format latex", folder=page.work)
+    (page.out / "experiment.tex").write_text(matrix.stdout, encoding="utf-8")
+
+
 def gallery() -> int:
     """Writes figures similar to those of the tie-breaking paper (Johnson et al.)."""
     shutil.rmtree(RESULTS / "gallery", ignore_errors=True)
@@ -118,6 +144,9 @@ def gallery() -> int:
         if "KTH-SP2" in command:
             page.copy(folder / "runs.csv", "runs.csv")
             page.copy(folder / "by_size.csv", "by_size.csv")
+    # A report contains the commit of the program, so a check does not compare it.
+    if not os.environ.get("QUICK"):
+        reports(page)
     page.add(GALLERY)
     for drawn in sorted(page.out.glob("*.svg")):
         page.add(f"\n## {drawn.stem}\n\n![]({drawn.name})")

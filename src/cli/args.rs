@@ -12,13 +12,14 @@ use super::baseline::BaselineArg;
 use super::exit::Failure;
 use super::figure_args::FigureArgs;
 use super::print::{FormatArg, SortArg, TableArgs};
-use super::site::SiteRunArgs;
+use super::site_args::SiteRunArgs;
 use super::terminal::{Stdout, stdout};
 use super::write::{NamedOutput, OutputFile, check_apart, finish_all};
 use replay_engine::metrics::{Needs, RunMetrics};
-use replay_engine::workload::{Oversize, PartitionField, Policy, Shake, Workload};
+use replay_engine::workload::{
+    Oversize, PartitionField, Policy, Shake, UnknownPartition, Workload,
+};
 use replay_experiment::Measure;
-use replay_site::jobs::Unknown;
 
 /// Arguments that select what is replayed, as typed.
 #[derive(Clone, Debug, Args, Serialize, Deserialize)]
@@ -280,7 +281,7 @@ impl UnknownArg {
     }
 }
 
-impl From<UnknownArg> for Unknown {
+impl From<UnknownArg> for UnknownPartition {
     fn from(arg: UnknownArg) -> Self {
         match arg {
             UnknownArg::Error => Self::Error,

@@ -59,6 +59,7 @@ mod shell;
 mod show;
 mod side_files;
 mod site;
+mod site_args;
 mod skipped_jobs;
 mod strategy_selection;
 mod stream;

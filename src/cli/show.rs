@@ -110,7 +110,7 @@ This option is for --perfetto.";
 /// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
     command
-        .override_usage("replay show [OPTIONS] <--at|--job|--gantt|--film|--perfetto>")
+        .override_usage("replay show [OPTIONS] <--at|--job|--gantt|--perfetto>")
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
         .mut_arg("alloc", |arg| arg.long_help(ONE_ALLOC))
         .mut_arg("write", |arg| arg.long_help(ABOUT_WRITE).help_heading("Show"))

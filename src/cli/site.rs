@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, Parser, ValueEnum};
+use clap::Parser;
 use serde::Serialize;
 
 use super::args::{GridArgs, OutputArgs, RunArgs};
@@ -16,6 +16,7 @@ use super::program::Invocation;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::session::Session;
+use super::site_args::{PrioritiesArg, SiteRunArgs};
 use super::strategy_selection::notices;
 use super::sweep::{ListArgs, of_flags};
 use super::terminal::stdout;
@@ -34,10 +35,10 @@ use replay_output::report::{Align, Sheet};
 use replay_results::FrameError;
 use replay_site::error::SiteError;
 use replay_site::explain::{ExplainStep, explain};
-use replay_site::jobs::{JobOptions, SiteJobs, Unknown, site_jobs};
+use replay_site::jobs::{JobOptions, SiteJobs, site_jobs};
 use replay_site::outcome::{SiteJobRow, SiteRunRow, job_rows, run_row};
 use replay_site::partitions::partition;
-use replay_site::replay::{LimitRule, Replayed, replay};
+use replay_site::replay::{Replayed, replay};
 use replay_site::sidecar::{Sidecar, sidecar_path};
 use replay_site::site::{Site, SiteOptions};
 use replay_site::strategy::{self, SlurmOptions};
@@ -47,61 +48,6 @@ const SLURM: &str = "slurm";
 
 /// Share of node time of jobs that share nodes, above which a warning is printed.
 const SHARED: f64 = 0.05;
-
-/// `--limits`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
-pub enum LimitsArg {
-    /// A job ends at its time limit.
-    #[default]
-    Kill,
-    /// A job runs for its recorded run time.
-    Ignore,
-}
-
-impl From<LimitsArg> for LimitRule {
-    fn from(arg: LimitsArg) -> Self {
-        match arg {
-            LimitsArg::Kill => LimitRule::Kill,
-            LimitsArg::Ignore => LimitRule::Ignore,
-        }
-    }
-}
-
-/// `--priorities`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
-pub enum PrioritiesArg {
-    /// Priorities are calculated.
-    #[default]
-    Calculated,
-    /// Jobs with a priority in the side file keep it.
-    Recorded,
-}
-
-/// The site of the main job, as typed.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Site")]
-pub struct SiteRunArgs {
-    /// Read the site from this folder, or from this slurm.conf and the files beside it.
-    ///
-    /// The site is for --sched slurm. The folder has the file slurm.conf and, if they exist, qos.txt (the output of sacctmgr -P show qos), assoc.txt
-    /// (the output of sacctmgr -P show assoc with the columns ID, Account, User, Share, ParentName and those of limits),
-    /// and topology.conf or topology.yaml. Users, accounts, partitions and QOS of the jobs are read from the file
-    /// TRACE.site.csv beside the trace, if it exists. With --strict, keys and options without effect are errors.
-    #[arg(long, value_name = "DIR|FILE", hide_short_help = true)]
-    pub site: Option<PathBuf>,
-
-    /// Select the cluster of assoc.txt, if the file has several.
-    #[arg(long, value_name = "NAME", requires = "site", hide_short_help = true)]
-    cluster: Option<String>,
-
-    /// Treat time limits of jobs (field 9) by this rule.
-    #[arg(long, value_enum, value_name = "RULE", default_value_t, hide_short_help = true)]
-    limits: LimitsArg,
-
-    /// Use these priorities: those of the site, or those recorded in the side file.
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t, hide_short_help = true)]
-    priorities: PrioritiesArg,
-}
 
 /// The grid of a command line without arguments, for comparison.
 #[derive(Parser)]
@@ -531,7 +477,7 @@ fn jobs_of(
     let sidecar = sidecar().map_err(Failure::data)?;
     let options = JobOptions {
         partitions: field_of(args),
-        unknown: args.grid.unknown.map_or_else(Unknown::default, Unknown::from),
+        unknown: args.grid.unknown.unwrap_or_default().into(),
         estimates,
         recorded_priorities: args.site.priorities == PrioritiesArg::Recorded,
     };

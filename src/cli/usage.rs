@@ -157,7 +157,8 @@ const PREFIX: usize = 4;
 
 /// Returns the option that a misspelt option probably means. The option has the same first letter. The two words differ
 /// by at most two edits, or one of them begins with the other. If the typed word or the option has at most five
-/// letters, one edit is allowed; if the option has at most three letters, no edit is allowed.
+/// letters, one edit is allowed; if the option has at most three letters, no edit is allowed. In an option of four
+/// letters, no other letter may replace one, because many words differ in one of four letters.
 fn similar<'a>(typed: &str, options: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let near = |option: &&'a str| {
         let reach = match (option.len(), typed.len()) {
@@ -166,10 +167,12 @@ fn similar<'a>(typed: &str, options: impl Iterator<Item = &'a str>) -> Option<&'
             _ => 2,
         };
         let edits = strsim::osa_distance(typed, option);
+        let replaces =
+            option.len() <= 4 && strsim::hamming(typed, option).is_ok_and(|all| all == 1);
         let begins = option.starts_with(typed) && typed.len() >= PREFIX
             || typed.starts_with(*option) && option.len() > PREFIX;
         let is_same_letter = typed.chars().next() == option.chars().next();
-        (is_same_letter && (edits <= reach || begins)).then_some((!begins, edits))
+        (is_same_letter && !replaces && (edits <= reach || begins)).then_some((!begins, edits))
     };
     options.filter_map(|option| Some((near(&option)?, option))).min().map(|(_, option)| option)
 }
@@ -249,7 +252,7 @@ mod tests {
             ("--slots 4", None),
             ("--nodes 4", Some("'--nodes' is an option of check-topology")),
             ("--cores 4", None),
-            ("--size 4", Some("'--site'")),
+            ("--size 4", None),
             ("--wait 4", None),
             ("--outages a", None),
             ("--colour", None),

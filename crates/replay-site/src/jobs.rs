@@ -8,22 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use replay_engine::number::{counted, fixed};
 use replay_engine::sanitize::excerpt;
 pub use replay_engine::workload::PartitionField;
-use replay_engine::workload::{Job, JobLabels, Workload};
+use replay_engine::workload::{Job, JobLabels, UnknownPartition, Workload};
 
 use crate::error::SiteError;
 use crate::job::SiteJob;
 use crate::sidecar::{Sidecar, SidecarRow};
 use crate::site::Site;
-
-/// Treatment of jobs with a partition or a QOS that the site does not have.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Unknown {
-    /// An error.
-    #[default]
-    Error,
-    /// The jobs are left out and counted.
-    Drop,
-}
 
 /// How jobs of a trace become jobs of a site.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -31,7 +21,7 @@ pub struct JobOptions {
     /// The field that names the partition of jobs without a sidecar.
     pub partitions: PartitionField,
     /// Treatment of unknown partitions and QOS.
-    pub unknown: Unknown,
+    pub unknown: UnknownPartition,
     /// Whether priorities of the sidecar are used in place of calculated ones.
     pub recorded_priorities: bool,
     /// Whether plans use the estimates of the jobs in place of their time limits.
@@ -121,7 +111,7 @@ pub fn site_jobs(
         };
         let (partitions, qos) = match resolve(site, &named) {
             Ok(found) => found,
-            Err(_) if options.unknown == Unknown::Drop => {
+            Err(_) if options.unknown == UnknownPartition::Drop => {
                 dropped += 1;
                 continue;
             }

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use replay_engine::workload::{Policy, Window, Workload};
+use replay_engine::workload::{Policy, UnknownPartition, Window, Workload};
 use replay_site::assoc::Associations;
 use replay_site::cases::answer_priorities;
-use replay_site::jobs::{JobOptions, PartitionField, Unknown, site_jobs};
+use replay_site::jobs::{JobOptions, PartitionField, site_jobs};
 use replay_site::qos;
 use replay_site::sidecar::Sidecar;
 use replay_site::site::{Site, SiteOptions};
@@ -222,7 +222,7 @@ fn jobs_of_a_trace_have_partitions_users_and_sizes_in_nodes() {
         error.to_string(),
         "t.swf:5: job 2: there is no partition r; --unknown drop leaves such jobs out"
     );
-    let options = JobOptions { unknown: Unknown::Drop, ..options };
+    let options = JobOptions { unknown: UnknownPartition::Drop, ..options };
     let jobs = site_jobs(&mut site(), &workload(&other), None, options).expect("jobs");
     assert_eq!((jobs.jobs.len(), &jobs.indexes[..]), (1, &[0][..]));
     assert_eq!(jobs.notes[1], "1 job of unknown partitions or QOS left out");

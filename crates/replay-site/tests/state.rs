@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use replay_site::jobs::Unknown;
+use replay_engine::workload::UnknownPartition;
 use replay_site::site::{Site, SiteOptions};
 use replay_site::state::check::{Agreement, compare};
 use replay_site::state::when::{WhenRow, when};
@@ -241,7 +241,7 @@ fn invalid_states_have_messages() {
     let error = read(&mut site, folder.path(), StateOptions::default()).expect_err("no instant");
     assert!(error.to_string().contains("now.txt: there is no such file"), "{error}");
     fs::write(folder.path().join("now.txt"), "1970-01-01T00:00:20").expect("a file");
-    let drop = StateOptions { unknown: Unknown::Drop, ..StateOptions::default() };
+    let drop = StateOptions { unknown: UnknownPartition::Drop, ..StateOptions::default() };
     let state = read(&mut site, folder.path(), drop).expect("a state");
     assert_eq!(state.notes, ["1 job of unknown partitions or QOS left out"]);
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use replay_engine::number::counted;
 use replay_engine::sanitize::excerpt;
 use replay_engine::topology::NodeId;
-use replay_engine::workload::nodes;
+use replay_engine::workload::{UnknownPartition, nodes};
 
 use super::clock::{Clock, instant};
 use super::dependency::Dependency;
@@ -16,7 +16,6 @@ use super::{JobNames, PresentState, Running, Waiting};
 use crate::cases::read_usage;
 use crate::error::SiteError;
 use crate::job::SiteJob;
-use crate::jobs::Unknown;
 use crate::node_set::NodeSet;
 use crate::reason::Reason;
 use crate::site::{Site, text_of};
@@ -54,7 +53,7 @@ pub struct StateOptions {
     /// Whether priorities of waiting jobs are calculated in place of those of `jobs.txt`.
     pub calculates: bool,
     /// Treatment of unknown partitions and QOS.
-    pub unknown: Unknown,
+    pub unknown: UnknownPartition,
 }
 
 /// Counts of what is changed or left out.
@@ -238,7 +237,7 @@ impl<'a> Reader<'a> {
         self.counts.suspended += u64::from(is(&["SUSPENDED", "STOPPED"]));
         let (partitions, qos) = match self.places(record) {
             Ok(found) => found,
-            Err(_) if self.options.unknown == Unknown::Drop && !is_running => {
+            Err(_) if self.options.unknown == UnknownPartition::Drop && !is_running => {
                 self.counts.dropped += 1;
                 return Ok(());
             }

@@ -74,7 +74,7 @@ impl FromStr for PartitionField {
     }
 }
 
-/// Treatment of jobs in partitions that are not defined.
+/// Treatment of jobs in partitions that are not defined, and of jobs with a QOS that a site does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum UnknownPartition {
     /// The first such job is an error.

@@ -58,8 +58,10 @@ def replay(
     """
     # The program finds the folder traces/ only from the root.
     environment = None if folder == ROOT else {"REPLAY_TRACES": str(ROOT / "traces"), **os.environ}
+    # Manifests and reports contain the command as typed, so the path of the program stays out of it.
+    words = ["replay", *command.split(), *map(str, more)]
     done = subprocess.run(
-        [program(), *command.split(), *map(str, more)], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        words, executable=program(), cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
     if done.returncode in codes:
         return done

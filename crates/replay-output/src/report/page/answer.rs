@@ -408,15 +408,22 @@ impl Answer {
             (title, others.iter().map(|name| row(trace, name)).collect())
         });
         let groups: Vec<(String, Vec<ChangeRow>)> = groups.collect();
-        let mut points = groups
-            .iter()
-            .flat_map(|(_, rows)| rows.iter().flat_map(|row| row.points.iter().flatten()));
-        if points.all(|point| point.is_zero()) {
+        let points = || {
+            let rows = groups.iter().flat_map(|(_, rows)| rows);
+            rows.flat_map(|row| row.points.iter().flatten())
+        };
+        if points().all(|point| point.is_zero()) {
             return None;
         }
+        let has_intervals = points().any(|point| point.interval.is_some());
         let mut subtitle = vec![match self.copies {
-            0 => "points: change of the mean; lines: 95 % intervals over weeks or days, if the folder has jobs.parquet".to_string(),
-            n => format!("points: mean change over {n} perturbed copies; lines: paired 95 % intervals"),
+            0 if has_intervals => {
+                "points: change of the mean; lines: 95 % intervals over weeks or days".to_string()
+            }
+            0 => "points: change of the mean".to_string(),
+            n => format!(
+                "points: mean change over {n} perturbed copies; lines: paired 95 % intervals"
+            ),
         }];
         subtitle.push("left of 0 is less".to_string());
         // Panels with equal points are one panel.
